@@ -4,15 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"universal-transformer/internal/curves"
 )
 
-// A Curve holds validations of a run during training, in order.
+// A Curve holds validations of a run during training, in order. Cross entropies are in nats per token.
 type Curve struct {
 	Updates    []int64   `json:"updates"`
-	Seconds    []float64 `json:"seconds,omitempty"` // training time up to each; missing if the run recorded no times
-	Validation []float64 `json:"validation"`        // cross entropy, nats per token
+	Seconds    []float64 `json:"seconds,omitempty"`  // training time up to each; missing if the run recorded no times
+	Training   []float64 `json:"training,omitempty"` // mean cross entropy of the training batches before each, with dropout; missing in results of earlier versions
+	Validation []float64 `json:"validation"`         // cross entropy
 }
 
 // maxPoints is the largest number of points of a curve in a result, apart from that of the selected checkpoint.
@@ -21,13 +23,16 @@ const maxPoints = 40
 // readCurve returns all validations of the run in a directory, up to a damaged one; nil if there are none.
 func readCurve(dir string) *Curve {
 	rows, _ := curves.Read(dir) // a result does not need its curve
-	c, timed := &Curve{}, true
+	c, timed, training := &Curve{}, true, math.NaN()
 	for _, r := range rows {
 		nats, ok := r.Values["cross_entropy"]
+		if ok && r.Split == "training" {
+			training = nats
+		}
 		if r.Split != "validation" || !ok || len(c.Updates) > 0 && c.Updates[len(c.Updates)-1] == r.Step {
 			continue
 		}
-		c.Updates, c.Validation = append(c.Updates, r.Step), append(c.Validation, nats)
+		c.Updates, c.Training, c.Validation = append(c.Updates, r.Step), append(c.Training, training), append(c.Validation, nats)
 		if timed = timed && r.Seconds != nil; timed {
 			c.Seconds = append(c.Seconds, math.Round(*r.Seconds*1000)/1000)
 		}
@@ -37,6 +42,9 @@ func readCurve(dir string) *Curve {
 	}
 	if !timed {
 		c.Seconds = nil
+	}
+	if slices.ContainsFunc(c.Training, math.IsNaN) {
+		c.Training = nil
 	}
 	return c
 }
@@ -52,6 +60,9 @@ func (c *Curve) thin(best int64) *Curve {
 		if c.Seconds != nil {
 			thinned.Seconds = append(thinned.Seconds, c.Seconds[i])
 		}
+		if c.Training != nil {
+			thinned.Training = append(thinned.Training, c.Training[i])
+		}
 	}
 	return thinned
 }
@@ -66,6 +77,8 @@ func (c *Curve) validate(h Header) error {
 		return fmt.Errorf("validation has %d numbers of %d updates", len(c.Validation), n)
 	case len(c.Seconds) != n && len(c.Seconds) != 0:
 		return fmt.Errorf("seconds has %d numbers of %d updates", len(c.Seconds), n)
+	case len(c.Training) != n && len(c.Training) != 0:
+		return fmt.Errorf("training has %d numbers of %d updates", len(c.Training), n)
 	}
 	step, seconds := int64(-1), 0.0
 	for i, at := range c.Updates {
@@ -74,6 +87,9 @@ func (c *Curve) validate(h Header) error {
 		}
 		if v := c.Validation[i]; !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("validation[%d] is %v: it must not be negative", i, v)
+		}
+		if c.Training != nil && (!(c.Training[i] >= 0) || math.IsInf(c.Training[i], 0)) {
+			return fmt.Errorf("training[%d] is %v: it must not be negative", i, c.Training[i])
 		}
 		if at == h.BestStep && math.Abs(c.Validation[i]-h.Validation) > 1e-6*h.Validation {
 			return fmt.Errorf("validation[%d] is %v, but validation is %v after the same update", i, c.Validation[i], h.Validation)

@@ -12,8 +12,10 @@ import (
 	"universal-transformer/runlog"
 )
 
-// A result has the validations of its run, as metrics.jsonl has them, with rising times; without the run, the page of a sweep draws them too.
-// Caught when planted: rows of training; the loss in place of the cross entropy; times of the row before.
+// A result has the validations of its run and the training before each, as metrics.jsonl has them, with rising times; without the run, the page
+// of a sweep draws them too.
+// Caught when planted: rows of training taken for validations; the loss in place of the cross entropy; times of the row before; the training
+// after a validation.
 func TestResultHasCurve(t *testing.T) {
 	cells := smallCells(t, t.TempDir())[:1]
 	run, outcomes := runner(1)
@@ -29,20 +31,23 @@ func TestResultHasCurve(t *testing.T) {
 		t.Fatal(err)
 	}
 	var steps []int64
-	var nats []float64
+	var nats, trained []float64
+	latest := -1.0
 	for _, row := range rows {
+		v, _ := row.Number("cross_entropy")
 		if row["split"] == "validation" {
-			v, _ := row.Number("cross_entropy")
-			steps, nats = append(steps, row.Step()), append(nats, v)
+			steps, nats, trained = append(steps, row.Step()), append(nats, v), append(trained, latest)
+		} else {
+			latest = v
 		}
 	}
 	r, err := Read(filepath.Join(cells[0].Results, "one-seed4.json"))
 	if err != nil || !reflect.DeepEqual(r.Curve, outcomes["one-seed4"].Result.Curve) {
 		t.Fatalf("%+v is read as %+v, %v", outcomes["one-seed4"].Result.Curve, r.Curve, err)
 	}
-	if c := r.Curve; fmt.Sprint(steps) != "[20 40 60]" || !reflect.DeepEqual(c.Updates, steps) || !reflect.DeepEqual(c.Validation, nats) ||
+	if c := r.Curve; fmt.Sprint(steps) != "[20 40 60]" || !reflect.DeepEqual(c.Updates, steps) || !reflect.DeepEqual(c.Validation, nats) || !reflect.DeepEqual(c.Training, trained) ||
 		len(c.Seconds) != 3 || c.Seconds[0] <= 0 || c.Seconds[2] > r.Seconds+0.001 {
-		t.Errorf("%+v, want updates %v, validation %v", c, steps, nats)
+		t.Errorf("%+v, want updates %v, validation %v, training %v", c, steps, nats, trained)
 	}
 	if err := os.RemoveAll(cells[0].Dir()); err != nil {
 		t.Fatal(err)
@@ -57,15 +62,16 @@ func TestThinCurve(t *testing.T) {
 	long := &Curve{}
 	for i := range int64(200) {
 		long.Updates, long.Validation = append(long.Updates, 10*(i+1)), append(long.Validation, 1/float64(i+1))
+		long.Training = append(long.Training, 2/float64(i+1))
 	}
 	c := long.thin(1010) // every fifth is chosen: 50, 100, ...
 	if err := c.validate(Header{Step: 2000, BestStep: 1010, Validation: 1. / 101}); err != nil || len(c.Updates) != 41 || c.Seconds != nil {
 		t.Fatalf("%d points, %v", len(c.Updates), err)
 	}
-	if fmt.Sprint(c.Updates[:3], c.Updates[19:22], c.Updates[40]) != "[50 100 150] [1000 1010 1050] 2000" || c.Validation[20] != 1./101 {
+	if fmt.Sprint(c.Updates[:3], c.Updates[19:22], c.Updates[40]) != "[50 100 150] [1000 1010 1050] 2000" || c.Validation[20] != 1./101 || c.Training[20] != 2./101 {
 		t.Errorf("%v, %v", c.Updates, c.Validation)
 	}
-	short := &Curve{[]int64{10, 20}, []float64{1, 2}, []float64{0.5, 0.4}}
+	short := &Curve{Updates: []int64{10, 20}, Seconds: []float64{1, 2}, Validation: []float64{0.5, 0.4}}
 	if got := short.thin(10); !reflect.DeepEqual(got, short) {
 		t.Errorf("%+v", got)
 	}
@@ -73,10 +79,13 @@ func TestThinCurve(t *testing.T) {
 
 // What does not fit a curve is one line that names the field.
 func TestReadCurveIsStrict(t *testing.T) {
-	const good = `{"updates": [20, 40, 60], "seconds": [0, 1, 1.5], "validation": [0.5, 0.25, 0.75]}`
+	const good = `{"updates": [20, 40, 60], "seconds": [0, 1, 1.5], "training": [0.625, 0.375, 0.125], "validation": [0.5, 0.25, 0.75]}`
 	for _, c := range []struct{ from, to, want string }{
 		{good, good, ""},
 		{`"seconds": [0, 1, 1.5], `, ``, ""},
+		{`"training": [0.625, 0.375, 0.125], `, ``, ""},
+		{`[0.625, 0.375, 0.125]`, `[0.625, 0.375]`, "curve.training has 2 numbers of 3 updates"},
+		{`0.375`, `-0.375`, "curve.training[1] is -0.375: it must not be negative"},
 		{`[20, 40, 60]`, `[]`, "curve.updates are missing"},
 		{`"updates": [20, 40, 60], `, ``, "curve.updates is missing"},
 		{`[20, 40, 60]`, `[20, 40]`, "curve.validation has 3 numbers of 2 updates"},

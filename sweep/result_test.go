@@ -149,7 +149,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(data)
-	f.Add(bytes.Replace(data, []byte(`"measured"`), []byte(`"curve": {"updates": [20, 40], "seconds": [0.5, 1], "validation": [0.5, 0.25]}, "measured"`), 1))
+	f.Add(bytes.Replace(data, []byte(`"measured"`), []byte(`"curve": {"updates": [20, 40], "seconds": [0.5, 1], "training": [1, 0.5], "validation": [0.5, 0.25]}, "measured"`), 1))
 	earlier, err := os.ReadFile(filepath.Join("testdata", "earlier", "programs-large", "program-seed1.json"))
 	if err != nil {
 		f.Fatal(err)

@@ -22,6 +22,7 @@ func (p *page) babiDetails(t paper.Table) {
 			p.babiByTask(t, r)
 		}
 	}
+	p.overfitting()
 	p.babiPonder(t)
 	p.babiAttention(t)
 	p.stories(t)

@@ -119,8 +119,8 @@ func maxSeeds(list []babiTask) (n int) {
 	return n
 }
 
-// judgeOverfitting contradicts the claim if no task fails in the test with 10,000 questions. Otherwise curves of training and validation are
-// needed. Errors with 1,000 questions stand beside those of the Universal Transformer.
+// judgeOverfitting contradicts the claim if no task fails in the test with 10,000 questions. Otherwise curves of training and validation would have
+// to decide. Errors with 1,000 questions stand beside those of the Universal Transformer.
 func judgeOverfitting(b book) judgement {
 	list := b.babiRow("babi-10k-single-transformer")
 	if len(list) == 0 {
@@ -131,6 +131,13 @@ func judgeOverfitting(b book) judgement {
 	for _, setting := range []struct{ name, title string }{{"babi-1k-single", "1k single"}, {"babi-1k-single-renamed", "with words exchanged"}} {
 		if text := b.besideUT(setting.name); text != "" {
 			ours += fmt.Sprintf("; %s %s", setting.title, text)
+		}
+	}
+	overfit, of := b.overfitTasks("babi-1k-single-transformer")
+	if of > 0 {
+		ours += fmt.Sprintf("; validation rises while training falls in %d of %d tasks of 1k single", overfit, of)
+		if overfit, of = b.overfitTasks("babi-10k-single-transformer"); of > 0 {
+			ours += fmt.Sprintf(", %d of %d of 10k", overfit, of)
 		}
 	}
 	if len(a.failed) > 0 {
