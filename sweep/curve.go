@@ -11,10 +11,10 @@ import (
 
 // A Curve holds validations of a run during training, in order. Cross entropies are in nats per token.
 type Curve struct {
-	Updates    []int64   `json:"updates"`
-	Seconds    []float64 `json:"seconds,omitempty"`  // training time up to each; missing if the run recorded no times
-	Training   []float64 `json:"training,omitempty"` // mean cross entropy of the training batches before each, with dropout; missing in results of earlier versions
-	Validation []float64 `json:"validation"`         // cross entropy
+	Updates      []int64   `json:"updates"`
+	Seconds      []float64 `json:"seconds,omitempty"`  // training time up to each; missing if the run recorded no times
+	TrainingNats []float64 `json:"training,omitempty"` // mean cross entropy of the training batches before each, with dropout; missing in results of earlier versions
+	Validation   []float64 `json:"validation"`         // cross entropy
 }
 
 // maxPoints is the largest number of points of a curve in a result, apart from that of the selected checkpoint.
@@ -32,7 +32,7 @@ func readCurve(dir string) *Curve {
 		if r.Split != "validation" || !ok || len(c.Updates) > 0 && c.Updates[len(c.Updates)-1] == r.Step {
 			continue
 		}
-		c.Updates, c.Training, c.Validation = append(c.Updates, r.Step), append(c.Training, training), append(c.Validation, nats)
+		c.Updates, c.TrainingNats, c.Validation = append(c.Updates, r.Step), append(c.TrainingNats, training), append(c.Validation, nats)
 		if timed = timed && r.Seconds != nil; timed {
 			c.Seconds = append(c.Seconds, math.Round(*r.Seconds*1000)/1000)
 		}
@@ -43,8 +43,8 @@ func readCurve(dir string) *Curve {
 	if !timed {
 		c.Seconds = nil
 	}
-	if slices.ContainsFunc(c.Training, math.IsNaN) {
-		c.Training = nil
+	if slices.ContainsFunc(c.TrainingNats, math.IsNaN) {
+		c.TrainingNats = nil
 	}
 	return c
 }
@@ -60,8 +60,8 @@ func (c *Curve) thin(best int64) *Curve {
 		if c.Seconds != nil {
 			thinned.Seconds = append(thinned.Seconds, c.Seconds[i])
 		}
-		if c.Training != nil {
-			thinned.Training = append(thinned.Training, c.Training[i])
+		if c.TrainingNats != nil {
+			thinned.TrainingNats = append(thinned.TrainingNats, c.TrainingNats[i])
 		}
 	}
 	return thinned
@@ -77,8 +77,8 @@ func (c *Curve) validate(h Header) error {
 		return fmt.Errorf("validation has %d numbers of %d updates", len(c.Validation), n)
 	case len(c.Seconds) != n && len(c.Seconds) != 0:
 		return fmt.Errorf("seconds has %d numbers of %d updates", len(c.Seconds), n)
-	case len(c.Training) != n && len(c.Training) != 0:
-		return fmt.Errorf("training has %d numbers of %d updates", len(c.Training), n)
+	case len(c.TrainingNats) != n && len(c.TrainingNats) != 0:
+		return fmt.Errorf("training has %d numbers of %d updates", len(c.TrainingNats), n)
 	}
 	step, seconds := int64(-1), 0.0
 	for i, at := range c.Updates {
@@ -88,8 +88,8 @@ func (c *Curve) validate(h Header) error {
 		if v := c.Validation[i]; !(v >= 0) || math.IsInf(v, 0) {
 			return fmt.Errorf("validation[%d] is %v: it must not be negative", i, v)
 		}
-		if c.Training != nil && (!(c.Training[i] >= 0) || math.IsInf(c.Training[i], 0)) {
-			return fmt.Errorf("training[%d] is %v: it must not be negative", i, c.Training[i])
+		if c.TrainingNats != nil && (!(c.TrainingNats[i] >= 0) || math.IsInf(c.TrainingNats[i], 0)) {
+			return fmt.Errorf("training[%d] is %v: it must not be negative", i, c.TrainingNats[i])
 		}
 		if at == h.BestStep && math.Abs(c.Validation[i]-h.Validation) > 1e-6*h.Validation {
 			return fmt.Errorf("validation[%d] is %v, but validation is %v after the same update", i, c.Validation[i], h.Validation)

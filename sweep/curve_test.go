@@ -45,7 +45,7 @@ func TestResultHasCurve(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(r.Curve, outcomes["one-seed4"].Result.Curve) {
 		t.Fatalf("%+v is read as %+v, %v", outcomes["one-seed4"].Result.Curve, r.Curve, err)
 	}
-	if c := r.Curve; fmt.Sprint(steps) != "[20 40 60]" || !reflect.DeepEqual(c.Updates, steps) || !reflect.DeepEqual(c.Validation, nats) || !reflect.DeepEqual(c.Training, trained) ||
+	if c := r.Curve; fmt.Sprint(steps) != "[20 40 60]" || !reflect.DeepEqual(c.Updates, steps) || !reflect.DeepEqual(c.Validation, nats) || !reflect.DeepEqual(c.TrainingNats, trained) ||
 		len(c.Seconds) != 3 || c.Seconds[0] <= 0 || c.Seconds[2] > r.Seconds+0.001 {
 		t.Errorf("%+v, want updates %v, validation %v, training %v", c, steps, nats, trained)
 	}
@@ -62,13 +62,13 @@ func TestThinCurve(t *testing.T) {
 	long := &Curve{}
 	for i := range int64(200) {
 		long.Updates, long.Validation = append(long.Updates, 10*(i+1)), append(long.Validation, 1/float64(i+1))
-		long.Training = append(long.Training, 2/float64(i+1))
+		long.TrainingNats = append(long.TrainingNats, 2/float64(i+1))
 	}
 	c := long.thin(1010) // every fifth is chosen: 50, 100, ...
 	if err := c.validate(Header{Step: 2000, BestStep: 1010, Validation: 1. / 101}); err != nil || len(c.Updates) != 41 || c.Seconds != nil {
 		t.Fatalf("%d points, %v", len(c.Updates), err)
 	}
-	if fmt.Sprint(c.Updates[:3], c.Updates[19:22], c.Updates[40]) != "[50 100 150] [1000 1010 1050] 2000" || c.Validation[20] != 1./101 || c.Training[20] != 2./101 {
+	if fmt.Sprint(c.Updates[:3], c.Updates[19:22], c.Updates[40]) != "[50 100 150] [1000 1010 1050] 2000" || c.Validation[20] != 1./101 || c.TrainingNats[20] != 2./101 {
 		t.Errorf("%v, %v", c.Updates, c.Validation)
 	}
 	short := &Curve{Updates: []int64{10, 20}, Seconds: []float64{1, 2}, Validation: []float64{0.5, 0.4}}

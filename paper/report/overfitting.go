@@ -21,14 +21,14 @@ func overfits(c *sweep.Curve) bool {
 	const risen = 1.1
 	last := len(c.Updates) - 1
 	lowest := slices.Index(c.Validation, slices.Min(c.Validation))
-	return c.Training[last] < c.Training[lowest] && c.Validation[last] > risen*c.Validation[lowest]
+	return c.TrainingNats[last] < c.TrainingNats[lowest] && c.Validation[last] > risen*c.Validation[lowest]
 }
 
 // trained returns, for each task of a row that has a curve of training, the run with the lowest validation cross entropy.
 func (b book) trained(family string) (list []run) {
 	t := paper.Table1()
 	for _, c := range t.Columns {
-		runs := slices.DeleteFunc(withCurve(b.of(family, c.Name)), func(r run) bool { return r.Curve.Training == nil })
+		runs := slices.DeleteFunc(withCurve(b.of(family, c.Name)), func(r run) bool { return r.Curve.TrainingNats == nil })
 		if len(runs) > 0 {
 			list = append(list, slices.MinFunc(runs, func(x, y run) int { return cmp.Compare(x.Validation, y.Validation) }))
 		}
@@ -56,7 +56,7 @@ func (b book) overfittingRow(family string) []string {
 	var training, lowest, end []float64
 	for _, r := range runs {
 		last := len(r.Curve.Updates) - 1
-		training, lowest, end = append(training, r.Curve.Training[last]), append(lowest, slices.Min(r.Curve.Validation)), append(end, r.Curve.Validation[last])
+		training, lowest, end = append(training, r.Curve.TrainingNats[last]), append(lowest, slices.Min(r.Curve.Validation)), append(end, r.Curve.Validation[last])
 	}
 	overfit, of := b.overfitTasks(family)
 	return []string{fmt.Sprintf("%d of %d tasks", overfit, of), fmt.Sprintf("%.3f", mean(training)), fmt.Sprintf("%.3f", mean(lowest)), fmt.Sprintf("%.3f", mean(end))}
@@ -99,7 +99,7 @@ func (p *page) trainingCurves(setting, title string) plot.Multiples {
 			if panels[r.column] == nil {
 				panels[r.column] = &plot.Lines{LogY: true}
 			}
-			training, validation := curvePoints(r.Curve, r.Curve.Training), curvePoints(r.Curve, r.Curve.Validation)
+			training, validation := curvePoints(r.Curve, r.Curve.TrainingNats), curvePoints(r.Curve, r.Curve.Validation)
 			panels[r.column].Series = append(panels[r.column].Series,
 				plot.Series{Name: model.Title + ", training", Points: training}, plot.Series{Name: model.Title + ", validation", Points: validation})
 		}

@@ -19,7 +19,7 @@ func TestOverfits(t *testing.T) {
 		"training rises, too": {[]float64{1, 0.25, 0.5}, []float64{1, 0.75, 0.9}, false},
 		"lowest at the end":   {[]float64{1, 0.5, 0.25}, []float64{1, 0.9, 0.75}, false},
 	} {
-		if got := overfits(&sweep.Curve{Updates: []int64{1, 2, 3}, Training: c.training, Validation: c.validation}); got != c.want {
+		if got := overfits(&sweep.Curve{Updates: []int64{1, 2, 3}, TrainingNats: c.training, Validation: c.validation}); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
@@ -30,7 +30,7 @@ func TestOverfits(t *testing.T) {
 func TestOverfittingPage(t *testing.T) {
 	const family = "babi-1k-single-transformer/"
 	withCurve := func(r sweep.Result, validation float64, training []float64, curve ...float64) sweep.Result {
-		r.Validation, r.Step, r.Curve = validation, 3000, &sweep.Curve{Updates: []int64{1000, 2000, 3000}, Training: training, Validation: curve}
+		r.Validation, r.Step, r.Curve = validation, 3000, &sweep.Curve{Updates: []int64{1000, 2000, 3000}, TrainingNats: training, Validation: curve}
 		return r
 	}
 	falling := []float64{1, 0.5, 0.25}

@@ -82,7 +82,7 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 
 // Without results every table and claim is not run, but for the two that tests show, and every table has a section.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 34 not run")
+	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 36 not run")
 	for _, table := range paper.All() {
 		if !strings.Contains(string(pages.Results), "\n## Table "+string(rune('0'+table.Number))+": ") || len(pages.Files[table.Name()+".md"]) == 0 {
 			t.Errorf("table %d has no section or page", table.Number)
