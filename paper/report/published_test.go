@@ -125,6 +125,8 @@ func TestReadmeHasTheResults(t *testing.T) {
 	for _, want := range []string{
 		reaches(paper.Table4(), Better, "", "algorithmic", "algorithmic", "algorithmic")(b).ours,
 		reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")(b).ours,
+		"a Transformer of four layers trained alike has " +
+			reaches(paper.Table4(), Better, "", "algorithmic-alike-transformer", "algorithmic-alike-transformer", "algorithmic-alike-transformer")(b).ours,
 		spread("%.2f", sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU")),
 		spread("%.2f", sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU")),
 		fmt.Sprintf("%.2f %%, 19 tasks, 3 seeds", best), fmt.Sprintf("mean over seeds %.2f %%", overSeeds),
