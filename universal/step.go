@@ -127,13 +127,23 @@ func (s *stack) revisePreNorm(t int, x *Node) *Node {
 func (s *stack) transition(x *Node) *Node {
 	c := TransitionContext{Mask: s.mask, Causal: s.causal, Weights: s.weights()}
 	c.Drop = func(x *Node) *Node { return s.masks.drop(x, s.Dropout.Transition) }
+	alone := false // positions would be computed without those that they depend on
 	switch {
 	case s.cache != nil:
 		c.Previous = s.cache.previous
 	case !s.selection.IsAll():
-		c.Neighbours = s.selection.Neighbours
+		alone = len(s.Transition.CacheWindows(s.Width)) > 0
+		selection := s.selection // of this step, for the gradient
+		c.Neighbours = func(x *Node, before, after int) []*Node {
+			alone = false
+			return selection.Neighbours(x, before, after)
+		}
 	}
-	return s.Transition.Apply(s.layer.At("transition"), x, c)
+	y := s.Transition.Apply(s.layer.At("transition"), x, c)
+	if alone {
+		panic(fmt.Errorf("a transition of type %T has windows, but its Apply does not call Neighbours: it cannot compute selected positions", s.Transition))
+	}
+	return y
 }
 
 // drop applies dropout to the change that a sub-layer adds to the state.

@@ -179,7 +179,9 @@ func (s Shape) flops(what string) float64 {
 	case "train":
 		return 2 * 3 * positions * (encoder + decoder)
 	case "encode":
-		return 2 * positions * encoder
+		if !s.Adaptive {
+			return 2 * positions * encoder
+		}
 	case "gemm":
 		return 2 * gemmSize * gemmSize * gemmSize
 	}

@@ -58,6 +58,15 @@ func (j job) chosen(list string) bool {
 	return false
 }
 
+// warmup returns the number of runs before the timed ones. At adaptive depth, the first three compute all positions, and the fourth
+// compiles the graph that skips halted ones.
+func (j job) warmup() int {
+	if j.what == "act" {
+		return 4
+	}
+	return 2
+}
+
 // beam reports whether the job decodes with a beam.
 func (j job) beam() bool { return strings.Contains(strings.Join(j.flags, " "), "--beam") }
 

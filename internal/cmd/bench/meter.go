@@ -108,7 +108,7 @@ func (m meter) once(j job, command []string) (sample, error) {
 	if j.one {
 		threads = 1
 	}
-	args := append(slices.Clone(command[1:]), "--repeat", fmt.Sprint(m.repeat), "--warmup", "2", "--threads", fmt.Sprint(threads))
+	args := append(slices.Clone(command[1:]), "--repeat", fmt.Sprint(m.repeat), "--warmup", fmt.Sprint(j.warmup()), "--threads", fmt.Sprint(threads))
 	c := exec.CommandContext(ctx, command[0], args...)
 	c.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads))
 	c.Stderr = os.Stderr
