@@ -37,11 +37,13 @@ func withCurve(runs []run) []run {
 	return slices.DeleteFunc(slices.Clone(runs), func(r run) bool { return r.Curve == nil })
 }
 
-// linkCurves links the learning curves of a table from the section of the table; nothing if no run recorded one.
-func (p *page) linkCurves(t paper.Table) {
-	if runs := withCurve(p.book.table(t)); len(runs) > 0 {
-		p.printf("[Learning curves](%s) of %s.\n\n", path.Join(p.folder, curvesFigure(t, alongAxes[0].name)), count(len(runs), "run"))
+// curvesLink links the learning curves of a table from the section of the table; nothing if no run recorded one.
+func (p *page) curvesLink(t paper.Table) string {
+	runs := withCurve(p.book.table(t))
+	if len(runs) == 0 {
+		return ""
 	}
+	return fmt.Sprintf(" [Learning curves](%s) of %s.", path.Join(p.folder, curvesFigure(t, alongAxes[0].name)), count(len(runs), "run"))
 }
 
 // curves draws the learning curves of a table over updates, and over time if runs recorded it.

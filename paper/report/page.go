@@ -31,7 +31,6 @@ func Render(results []sweep.Result, folder string, has func(file string) bool, d
 	front.verdicts()
 	for _, t := range paper.All() {
 		front.heading(t)
-		front.linkCurves(t)
 		front.table(t)
 		front.sizes(t)
 		details := &page{book: b, files: pages.Files, has: has}
@@ -55,8 +54,8 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n\n%s\n\n%s Seen of the test data during development: %s%s [All measurements, training details and figures](%s).\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"))
+	p.printf("## Table %d: %s (%s)\n\n%s\n\n%s Seen of the test data during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
 }
 
 // unequal states the rule of fair comparisons and names the rows that break it.
