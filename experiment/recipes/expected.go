@@ -244,6 +244,7 @@ var expected = map[string]string{
 	"lambada/language":                          "perplexity 1106; 12 minutes (1 seed)",
 	"lambada/novels":                            "perplexity 699166; 6 minutes (1 seed)",
 	"lambada/novels-pretrained":                 "accuracy 0.380; 5 minutes (1 seed)",
+	"lambada/novels-reading":                    "accuracy 0.345; 6 minutes (1 seed)",
 	"lambada/novels-words":                      "perplexity 1077; 6 minutes (1 seed)",
 	"lambada/reading":                           "accuracy 0.264; 7 minutes (1 seed)",
 	"memory-adaptive/copy":                      "tokens 1.000, sequences 1.000 at the greatest length; 6 minutes (1 seed)",
