@@ -51,10 +51,11 @@ func planCrossEntropy(x *exec.CrossEntropy, gemm *kernel.Gemm) {
 	}
 	x.Logits = kernel.Matmul{M: x.Height, N: x.Words, K: x.Width, ARow: row, AK: size, BK: toWidth, BN: toWord, CRow: x.Columns * size, Kernel: gemm}
 	x.DStates = kernel.Matmul{M: x.Height, N: x.Width, K: x.Columns, ARow: x.Columns * size, AK: size, BK: toWord, BN: toWidth, CRow: row, Kernel: gemm}
-	x.DWeights = kernel.Matmul{M: x.Columns, N: x.Width, K: x.Height, ARow: size, AK: x.Columns * size, BK: row, BN: size, CRow: row, Kernel: gemm, PackA: true}
+	x.DWeights = kernel.Matmul{M: x.Columns, N: x.Width, K: x.Height, ARow: size, AK: x.Columns * size, BK: row, BN: size, CRow: row, Kernel: gemm}
 	if x.ByColumn {
-		x.DWeights = kernel.Matmul{M: x.Width, N: x.Columns, K: x.Height, ARow: size, AK: row, BK: x.Columns * size, BN: size, CRow: toWidth, Kernel: gemm, PackA: true}
+		x.DWeights = kernel.Matmul{M: x.Width, N: x.Columns, K: x.Height, ARow: size, AK: row, BK: x.Columns * size, BN: size, CRow: toWidth, Kernel: gemm}
 	}
+	x.DWeights.PackA = x.DWeights.PaysToPackA()
 }
 
 // crossEntropyTemps reserves temporary memory and returns its slots.

@@ -84,7 +84,7 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 	if m.Size == 1 {
 		d.CRow = n.Size * size
 	}
-	d.PackA = d.AK != size && d.K > 1 && d.N > gemm.NR
+	d.PackA = d.PaysToPackA()
 	d.Loops = mergeAxes(slices.Concat(batch, left, right))
 	d.Sums = inner
 	for _, lists := range [][]exec.DotAxis{d.Loops, d.Sums} {
@@ -136,7 +136,7 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.Serial = work < serialWork || d.Threads == 1
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
-	d.Direct = (few || d.PackA) && d.PaysToReadDirectly()          // with PackA, sums are long and rows few, as in gradients of weights
+	d.Direct = (few || d.Transposed()) && d.PaysToReadDirectly()   // if a is transposed, sums are long and rows few, as in gradients of weights
 	em.needScratch(d.StripBytes() + exec.CacheLine)
 	defer em.keep(d, right)
 	if !d.Shared {

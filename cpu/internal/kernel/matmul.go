@@ -42,6 +42,18 @@ func (g *Matmul) PaysToReadDirectly() bool {
 	return few && (many || g.CanReadDirectly())
 }
 
+// PaysToPackA reports whether strips of a should be copied before they are multiplied: its terms are far apart, and columns of b are many. If
+// the rows of a lie side by side, a line of the cache has a term of all rows of a strip, and copying pays only if lines of different terms are so
+// far apart that they displace each other.
+func (g *Matmul) PaysToPackA() bool {
+	const farApart = 8192 // bytes
+	near := g.ARow == g.Kernel.size && g.AK <= farApart
+	return g.Transposed() && !near
+}
+
+// Transposed reports whether the terms of a row of a are apart, and there are many columns to multiply them with.
+func (g *Matmul) Transposed() bool { return g.AK != g.Kernel.size && g.K > 1 && g.N > g.Kernel.NR }
+
 // CanReadDirectly reports whether rows of b consist of whole vectors.
 func (g *Matmul) CanReadDirectly() bool {
 	return g.BN == g.Kernel.size && g.N%g.Kernel.lanes == 0 && !g.Kernel.Rounds()

@@ -1,0 +1,28 @@
+package kernel
+
+import (
+	"testing"
+
+	"github.com/gomlx/compute/dtypes"
+)
+
+// Strips of the left operand are copied only if it is transposed, has many columns to be multiplied with, and its terms are far apart or its rows
+// are.
+// Caught when planted: terms at the bound itself copied; rows that are apart read in place; a single term or panel copied.
+func TestPaysToPackA(t *testing.T) {
+	k := Best().Gemm[dtypes.Float32]
+	for _, c := range []struct {
+		aRow, aK, k, n int
+		want           bool
+	}{
+		{4, 512, 2048, 512, false}, {4, 8192, 2048, 512, false}, {4, 8196, 2048, 512, true}, {4, 16384, 2048, 512, true}, // transposed
+		{4096, 4, 1024, 512, false},                                                                // rows of adjacent terms
+		{4096, 8, 1024, 512, true},                                                                 // neither rows nor terms are adjacent
+		{4, 16384, 1, 512, false}, {4, 16384, 2048, k.NR, false}, {4, 16384, 2048, k.NR + 1, true}, // one term, one panel, two
+	} {
+		g := Matmul{M: 64, N: c.n, K: c.k, ARow: c.aRow, AK: c.aK, Kernel: k}
+		if got := g.PaysToPackA(); got != c.want {
+			t.Errorf("%+v: %v", c, got)
+		}
+	}
+}
