@@ -62,11 +62,11 @@ Cells whose data files are missing are reported and skipped.`,
 	return c
 }
 
-// needsOf returns the needs of a table's recipes, without duplicates.
-func needsOf(t paper.Table) (needs []recipes.Need) {
-	cells, err := t.Cells(nil, nil)
+// needsOf returns the needs of the recipes of some rows, nil for all, without duplicates.
+func needsOf(t paper.Table, rows []string) (needs []recipes.Need) {
+	cells, err := t.Cells(rows, nil)
 	if err != nil {
-		panic(err) // all cells: no name can be wrong
+		return nil // reported with the cells
 	}
 	for _, c := range cells {
 		recipe, err := recipes.Named(c.Recipe())
@@ -86,7 +86,7 @@ func needsOf(t paper.Table) (needs []recipes.Need) {
 func (f *tableFlags) needFlags(c *cobra.Command) {
 	usages := map[string]string{}
 	for _, t := range paper.All() {
-		for _, n := range needsOf(t) {
+		for _, n := range needsOf(t, nil) {
 			usage := fmt.Sprintf("for table %d: %s", t.Number, n.Usage)
 			if n.Default != "" {
 				usage += fmt.Sprintf(" (default %s)", n.Default)
@@ -152,10 +152,10 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	return nil
 }
 
-// whereData returns advice on the flags that name the table's data.
+// whereData returns advice on the flags that name the data of the rows.
 func (f *tableFlags) whereData() string {
 	var flags []string
-	for _, n := range needsOf(f.request.Table) {
+	for _, n := range needsOf(f.request.Table, f.request.Rows) {
 		flags = append(flags, "--"+n.Name)
 	}
 	return "name the data with " + strings.Join(flags, " or ")

@@ -119,54 +119,11 @@ func maxSeeds(list []babiTask) (n int) {
 	return n
 }
 
-// judgeOverfitting contradicts the claim if no task fails in the test with 10,000 questions. Otherwise curves of training and validation would have
-// to decide. Errors with 1,000 questions stand beside those of the Universal Transformer.
-func judgeOverfitting(b book) judgement {
-	list := b.babiRow("babi-10k-single-transformer")
-	if len(list) == 0 {
-		return judgement{verdict: NotRun, why: "no result of a Transformer"}
-	}
-	a := averageBabi(list)
-	ours := fmt.Sprintf("10k single: %.2f %% test errors on average over %d tasks, %d failed", a.best, a.tasks, len(a.failed))
-	for _, setting := range []struct{ name, title string }{{"babi-1k-single", "1k single"}, {"babi-1k-single-renamed", "with words exchanged"}} {
-		if text := b.besideUT(setting.name); text != "" {
-			ours += fmt.Sprintf("; %s %s", setting.title, text)
-		}
-	}
-	overfit, of := b.overfitTasks("babi-1k-single-transformer")
-	if of > 0 {
-		ours += fmt.Sprintf("; validation rises while training falls in %d of %d tasks of 1k single", overfit, of)
-		if overfit, of = b.overfitTasks("babi-10k-single-transformer"); of > 0 {
-			ours += fmt.Sprintf(", %d of %d of 10k", overfit, of)
-		}
-	}
-	if len(a.failed) > 0 {
-		return judgement{verdict: NotRun, ours: ours, why: "no curves of training and validation"}
-	}
-	return judgement{verdict: Contradicted, ours: ours, why: "trained as the UT is; with 10,000 questions by weight decay"}
-}
-
 // babiRow returns the tasks of a row of table 1 that have results.
 func (b book) babiRow(family string) []babiTask {
 	t := paper.Table1()
 	r, _ := t.Row(family)
 	return b.babiTasks(t, r)
-}
-
-// besideUT compares the average errors of the Transformer and of the Universal Transformer over the tasks that both have: "20.1 %, UT 20.9 %, over
-// 19 tasks". It returns "" if there are none.
-func (b book) besideUT(setting string) string {
-	var own, other []babiTask
-	universal := b.babiRow(setting)
-	for _, s := range b.babiRow(setting + "-transformer") {
-		if at := slices.IndexFunc(universal, func(u babiTask) bool { return u.task == s.task }); at >= 0 {
-			own, other = append(own, universal[at]), append(other, s)
-		}
-	}
-	if len(own) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%.2f %%, UT %.2f %%, over %d tasks", averageBabi(other).best, averageBabi(own).best, averageBabi(own).tasks)
 }
 
 // judgePonder compares the order of ponder times for one, two and three supporting facts.
