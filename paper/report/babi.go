@@ -85,9 +85,14 @@ type babiAverage struct {
 	failed          []int
 }
 
+// ownFiles returns the tasks that were trained on their own files, not on a substitute.
+func ownFiles(list []babiTask) []babiTask {
+	return slices.DeleteFunc(slices.Clone(list), func(s babiTask) bool { return s.standIn != "" })
+}
+
 // averageBabi returns the averages of a row. Tasks that were trained on a substitute do not count.
 func averageBabi(list []babiTask) (a babiAverage) {
-	list = slices.DeleteFunc(slices.Clone(list), func(s babiTask) bool { return s.standIn != "" })
+	list = ownFiles(list)
 	a.tasks = len(list)
 	for _, s := range list {
 		a.best += s.best / float64(len(list))
@@ -175,7 +180,7 @@ func (p *page) babiCells(t paper.Table, r paper.Row) [3]string {
 		return cells
 	}
 	cells[1] = fmt.Sprintf("%.2f (%d/%d)", a.best, len(a.failed), a.tasks)
-	cells[2] = fmt.Sprintf("%.2f, %s", a.overSeeds, babiSeeds(list))
+	cells[2] = fmt.Sprintf("%.2f, %s", a.overSeeds, babiSeeds(ownFiles(list)))
 	if lacks := babiLacks(list); len(lacks) > 0 && len(lacks) <= 2 {
 		cells[2] += ", without " + numbered(lacks)
 	}

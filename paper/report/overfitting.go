@@ -168,5 +168,6 @@ func (b book) besideUT(setting string) string {
 	if len(own) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%.2f %%, UT %.2f %%, over %d tasks", averageBabi(other).best, averageBabi(own).best, averageBabi(own).tasks)
+	a, ofOther := averageBabi(own), averageBabi(other)
+	return fmt.Sprintf("%.2f %%, UT %.2f %%, over %d tasks", ofOther.best, a.best, a.tasks)
 }

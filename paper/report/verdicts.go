@@ -133,12 +133,13 @@ func (b book) judgeBabi(setting string) judgement {
 	t := paper.Table1()
 	row, _ := t.Row("babi-" + setting)
 	list := b.babiTasks(t, row)
-	if len(list) == 0 {
-		return judgement{verdict: NotRun}
-	}
 	a := averageBabi(list)
+	if a.tasks == 0 {
+		return judgement{verdict: NotRun, why: substituted(list)}
+	}
+	seeds := babiSeeds(ownFiles(list))
 	j := judgement{ours: fmt.Sprintf("%.2f", a.best), verdict: NotReproduced}
-	if n := babiSeeds(list); n != "1 seed" {
+	if seeds != "1 seed" {
 		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
 	}
 	if a.tasks < len(paper.BabiTasks) {
@@ -152,7 +153,7 @@ func (b book) judgeBabi(setting string) judgement {
 		}
 	}
 	said := paper.PublishedBabi("babi-" + setting)
-	why := []string{babiSeeds(list)}
+	why := []string{seeds}
 	if text := substituted(list); text != "" {
 		why = append(why, text)
 	} else if lacks := babiLacks(list); len(lacks) > 0 {

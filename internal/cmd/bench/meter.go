@@ -100,15 +100,20 @@ func cell(failure, format string, value float64) string {
 	return " " + fmt.Sprintf(format, value) + " |"
 }
 
+// arguments returns the arguments of a command for a turn, and the number of threads.
+func (m meter) arguments(j job, command []string) (args []string, threads int) {
+	threads = m.threads
+	if j.one {
+		threads = 1
+	}
+	return append(slices.Clone(command[1:]), "--repeat", fmt.Sprint(m.repeat), "--warmup", fmt.Sprint(j.warmup()), "--threads", fmt.Sprint(threads)), threads
+}
+
 // once runs a command that prints a line of JSON.
 func (m meter) once(j job, command []string) (sample, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
 	defer cancel()
-	threads := m.threads
-	if j.one {
-		threads = 1
-	}
-	args := append(slices.Clone(command[1:]), "--repeat", fmt.Sprint(m.repeat), "--warmup", fmt.Sprint(j.warmup()), "--threads", fmt.Sprint(threads))
+	args, threads := m.arguments(j, command)
 	c := exec.CommandContext(ctx, command[0], args...)
 	c.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads))
 	c.Stderr = os.Stderr

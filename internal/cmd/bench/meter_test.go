@@ -1,26 +1,25 @@
 package main
 
 import (
-	"os/exec"
+	"slices"
 	"testing"
-	"time"
 )
 
-// The adaptive row is timed after the run that compiles the graph of the plan. Caught when planted: two runs before it, as elsewhere.
-func TestWarmup(t *testing.T) {
-	shell, err := exec.LookPath("sh")
-	if err != nil {
-		t.Skip("no shell")
-	}
+// The adaptive row is timed after the run that compiles the graph of the plan, and decoding on one thread.
+// Caught when planted: two runs before it, as elsewhere; two threads for all rows.
+func TestArguments(t *testing.T) {
+	m := meter{repeat: 3, threads: 2}
 	for _, j := range jobs() {
-		want := 2.0
+		warmup, threads := "2", "2"
 		if j.name == "train, adaptive" {
-			want = 4
+			warmup = "4"
 		}
-		m := meter{repeat: 3, threads: 2, timeout: time.Minute}
-		got, err := m.once(j, []string{shell, "-c", `echo "{\"seconds\": $4}"`, "ut"}) // --repeat 3 --warmup N
-		if err != nil || got.Seconds != want {
-			t.Errorf("%s: %v runs before the timed ones, %v, want %v", j.name, got.Seconds, err, want)
+		if j.what == "decode" {
+			threads = "1"
+		}
+		args, _ := m.arguments(j, []string{"ut", "bench", j.what})
+		if want := []string{"bench", j.what, "--repeat", "3", "--warmup", warmup, "--threads", threads}; !slices.Equal(args, want) {
+			t.Errorf("%s: %q, want %q", j.name, args, want)
 		}
 	}
 }
