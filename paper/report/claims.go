@@ -45,11 +45,17 @@ func shown(how string) func(book) judgement {
 	return func(book) judgement { return judgement{ours: "shown by a test", verdict: Reproduced, why: how} }
 }
 
+// A pair compares our model with another one in a setting, a task or a column of its table. Either may be empty where there is only one.
+type pair struct {
+	other, setting string
+	comparison
+}
+
 // verdictOf returns the verdict on comparisons in which higher is better: reproduced if all are distinguishably better, contradicted if one
 // is worse.
-func verdictOf(list []comparison) Verdict {
+func verdictOf(pairs []pair) Verdict {
 	better := 0
-	for _, c := range list {
+	for _, c := range pairs {
 		switch {
 		case c.below():
 			return Contradicted
@@ -58,39 +64,65 @@ func verdictOf(list []comparison) Verdict {
 		}
 	}
 	switch {
-	case len(list) == 0:
+	case len(pairs) == 0:
 		return NotRun
-	case better == len(list):
+	case better == len(pairs):
 		return Reproduced
 	}
 	return NotReproduced
 }
 
-// judge summarizes named comparisons: which are better, worse and not distinguishable.
-func judge(names []string, list []comparison, digits string) judgement {
-	j, groups := judgement{verdict: verdictOf(list)}, map[string][]string{}
-	var ours, tests []string
-	for i, c := range list {
-		ours = append(ours, fmt.Sprintf("%s "+digits, names[i], c.difference))
-		groups[c.word()] = append(groups[c.word()], names[i])
+// judge summarizes pairs: the differences by model, those that are distinguishable in bold, and the tests. The settings are named beside the
+// differences from a single model, and once for several models.
+func judge(pairs []pair, digits string) judgement {
+	var others, settings, tests []string
+	words := map[string]bool{}
+	for _, c := range pairs {
+		if !slices.Contains(others, c.other) {
+			others = append(others, c.other)
+		}
+		if !slices.Contains(settings, c.setting) {
+			settings = append(settings, c.setting)
+		}
+		words[c.word()] = true
 		test, _, _ := strings.Cut(c.test, ", n = ")
 		if !slices.Contains(tests, c.test) && !slices.ContainsFunc(tests, func(t string) bool { return strings.HasPrefix(t, test+",") }) {
 			tests = append(tests, c.test)
 		}
 	}
-	j.ours = strings.Join(ours, ", ")
-	var why []string
-	for _, word := range []string{"better", "worse", "not distinguishable"} {
+	difference := func(other, setting string) string {
+		at := slices.IndexFunc(pairs, func(c pair) bool { return c.other == other && c.setting == setting })
 		switch {
-		case len(groups[word]) == 0:
-		case len(groups[word]) == len(list):
-			why = append(why, word)
-		default:
-			why = append(why, word+": "+and(groups[word]))
+		case at < 0:
+			return "-"
+		case pairs[at].above() || pairs[at].below():
+			if len(words) > 1 {
+				return fmt.Sprintf("**"+digits+"**", pairs[at].difference)
+			}
 		}
+		return fmt.Sprintf(digits, pairs[at].difference)
 	}
-	j.why = strings.Join(append(why, tests...), "; ")
-	return j
+	var ours, why []string
+	for _, other := range others {
+		var values []string
+		for _, setting := range settings {
+			value := difference(other, setting)
+			if len(others) == 1 {
+				value = strings.TrimSpace(setting + " " + value)
+			}
+			values = append(values, value)
+		}
+		ours = append(ours, strings.TrimSpace(other+" "+strings.Join(values, ", ")))
+	}
+	if len(settings) > 1 && len(others) > 1 {
+		why = append(why, strings.Join(settings, ", "))
+	}
+	if len(words) == 1 {
+		why = append(why, pairs[0].word())
+	} else if len(words) > 1 {
+		why = append(why, "bold: distinguishable")
+	}
+	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(append(why, tests...), "; ")}
 }
 
 func judgeBabiTransformer(b book) judgement {
@@ -107,7 +139,7 @@ func judgeBabiTransformer(b book) judgement {
 			x, y = append(x, -s.best), append(y, -list[at].best)
 		}
 	}
-	j := judge([]string{"accuracy over tasks"}, []comparison{welch(x, y)}, "%+.2f")
+	j := judge([]pair{{"accuracy over tasks", "", welch(x, y)}}, "%+.2f")
 	j.why += fmt.Sprintf("; the best of up to %d and %d seeds", maxSeeds(ours), maxSeeds(list))
 	return j
 }

@@ -15,14 +15,13 @@ func agreementAgainst(model, other string) func(book) judgement {
 		t := paper.Table2()
 		x, _ := t.Row(model)
 		y, _ := t.Row(other)
-		var names []string
-		var list []comparison
+		var pairs []pair
 		for _, c := range t.Columns {
 			if result := b.compare(x, y, c); result.test != "not run" && len(b.of(x.Family, c.Name)) > 1 {
-				names, list = append(names, c.Name), append(list, result)
+				pairs = append(pairs, pair{"", c.Name, result})
 			}
 		}
-		return judge(names, list, "%+.3f")
+		return judge(pairs, "%+.3f")
 	}
 }
 
@@ -65,18 +64,17 @@ func signed(list []float64) string {
 func judgeReading(b book) judgement {
 	t := paper.Table3()
 	own, _ := t.Row("lambada")
-	var names []string
-	var list []comparison
-	for _, column := range []string{"reading", "annotated"} {
-		c, _ := t.Column(column)
-		for _, family := range []string{"lambada-transformer", "lambada-lstm"} {
-			other, _ := t.Row(family)
+	var pairs []pair
+	for _, family := range []string{"lambada-transformer", "lambada-lstm"} {
+		other, _ := t.Row(family)
+		for _, column := range []string{"reading", "annotated"} {
+			c, _ := t.Column(column)
 			if result := b.compare(own, other, c); result.test != "not run" {
-				names, list = append(names, fmt.Sprintf("%s (%s)", other.Title, column)), append(list, result)
+				pairs = append(pairs, pair{other.Title, column, result})
 			}
 		}
 	}
-	return judge(names, list, "%+.3f")
+	return judge(pairs, "%+.3f")
 }
 
 // judgeOrder compares the order of perplexities by depth.
@@ -126,17 +124,16 @@ func judgeAlgorithmic(family string, others ...string) func(book) judgement {
 	return func(b book) judgement {
 		t := paper.Table4()
 		own, _ := t.Row(family)
-		var names []string
-		var list []comparison
+		var pairs []pair
 		for _, name := range others {
 			other, _ := t.Row(name)
 			for _, c := range t.Columns {
 				if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
-					names, list = append(names, fmt.Sprintf("%s (%s)", strings.TrimSuffix(other.Title, " with attention"), c.Title)), append(list, result)
+					pairs = append(pairs, pair{strings.TrimSuffix(other.Title, " with attention"), c.Title, result})
 				}
 			}
 		}
-		return judge(names, list, "%+.3f")
+		return judge(pairs, "%+.3f")
 	}
 }
 
@@ -164,8 +161,7 @@ func judgeNeuralGPU(b book) judgement {
 // judgeExecute compares the Universal Transformers of tables 5 and 6 with baselines, given by the suffixes of their families' names.
 func judgeExecute(baselines ...string) func(book) judgement {
 	return func(b book) judgement {
-		var names []string
-		var list []comparison
+		var pairs []pair
 		for _, t := range []paper.Table{paper.Table5(), paper.Table6()} {
 			prefix := strings.TrimSuffix(t.Rows[0].Family, "-lstm")
 			own, _ := t.Row(prefix)
@@ -176,15 +172,22 @@ func judgeExecute(baselines ...string) func(book) judgement {
 						continue
 					}
 					if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
-						names, list = append(names, fmt.Sprintf("%s (%s)", short(other.Title), c.Title)), append(list, result)
+						pairs = append(pairs, pair{short(other.Title), c.Title, result})
 					}
 				}
 			}
 		}
-		better, worse := countOf(list, comparison.above), countOf(list, comparison.below)
-		j := judgement{fmt.Sprintf("better in %d of %d pairs, worse in %d", better, len(list), worse), verdictOf(list), "pairs of tasks and baselines, without those where both are perfect; two-proportion z-test, n = 5,000 examples"}
-		if worse > 0 {
-			j.why = "worse: " + and(worseOf(names, list)) + "; z-test, n = 5,000 examples"
+		better, worse := 0, []string(nil)
+		for _, c := range pairs {
+			if c.above() {
+				better++
+			} else if c.below() {
+				worse = append(worse, fmt.Sprintf("%s (%s)", c.other, c.setting))
+			}
+		}
+		j := judgement{fmt.Sprintf("better in %d of %d pairs, worse in %d", better, len(pairs), len(worse)), verdictOf(pairs), "pairs of tasks and baselines, without those where both are perfect; two-proportion z-test, n = 5,000 examples"}
+		if len(worse) > 0 {
+			j.why = "worse: " + and(worse) + "; z-test, n = 5,000 examples"
 		}
 		return j
 	}
@@ -194,15 +197,6 @@ func judgeExecute(baselines ...string) func(book) judgement {
 func (b book) perfect(family, column string) bool {
 	a, ok := b.sequenceValue(family, column, "maximum")
 	return ok && rounded(a.Value(), "%.3f") == 1
-}
-
-func countOf(list []comparison, is func(comparison) bool) (n int) {
-	for _, c := range list {
-		if is(c) {
-			n++
-		}
-	}
-	return n
 }
 
 // short returns the kind of a model: "LSTM" for "LSTM with attention, five times the updates".
@@ -216,14 +210,13 @@ func judgeTranslation(b book) judgement {
 	t := paper.Table7()
 	own, _ := t.Row("translation")
 	other, _ := t.Row("translation-transformer")
-	var names []string
-	var list []comparison
+	var pairs []pair
 	for _, c := range t.Columns {
 		if result := b.compare(own, other, c); result.test != "not run" {
-			names, list = append(names, c.Title), append(list, result)
+			pairs = append(pairs, pair{"", c.Title, result})
 		}
 	}
-	return judge(names, list, "%+.2f")
+	return judge(pairs, "%+.2f")
 }
 
 // judgeTranslationHalting compares dynamic halting with fixed depth on Multi30k; in the paper it is worse.
@@ -236,16 +229,7 @@ func judgeTranslationHalting(b book) judgement {
 	if result.test == "not run" {
 		return judgement{verdict: NotRun}
 	}
-	j := judge([]string{"fixed depth over halting"}, []comparison{result}, "%+.2f")
+	j := judge([]pair{{"fixed depth over halting", "", result}}, "%+.2f")
 	j.ours = fmt.Sprintf("%s against %s at fixed depth", spread("%.2f", sample(b.of(halting.Family, c.Name), compared(c).Set, "BLEU")), spread("%.2f", sample(b.of(fixed.Family, c.Name), compared(c).Set, "BLEU")))
 	return j
-}
-
-func worseOf(names []string, list []comparison) (worse []string) {
-	for i, c := range list {
-		if c.below() {
-			worse = append(worse, names[i])
-		}
-	}
-	return worse
 }

@@ -129,7 +129,7 @@ func TestSequences(t *testing.T) {
 		"| 0.9996 (0.848) [0.824, 0.869] |",
 		"Transformer: more sequences right than the Universal Transformer, best seed each, in reverse, length 400 (0.919 against 0.848); reverse, lengths 1 to 400 (0.919 against 0.848).",
 		"- reverse: worse than Transformer (-0.071, z, p < 0.001).",
-		"| Section 3.4: length 400: UT better than Transformer and LSTM, all three tasks | contradicted | 0.35, 0.46, 0.02 against at most 0.09, 0.11, 0.0 | Transformer (reverse) -0.071 |")
+		"| Section 3.4: length 400: UT better than Transformer and LSTM, all three tasks | contradicted | 0.35, 0.46, 0.02 against at most 0.09, 0.11, 0.0 | Transformer reverse -0.071 |")
 	details := string(pages.Files["table4.md"])
 	for _, want := range []string{"| algorithmic/copy | 2 | length 40 | 1,000 | 1.000 (1.000) |", "| algorithmic/copy | 3 |", "| 12,345 | 3,000 | 2,500 | 0.00033 |", "| not recorded | not recorded |"} {
 		if !strings.Contains(details, want) {
@@ -151,7 +151,7 @@ func TestTrainedAlike(t *testing.T) {
 		"Transformer, 4 layers: more sequences right than the Universal Transformer, best seed each, in copy, length 400 (0.900 against 0.850); copy, lengths 1 to 400",
 		"- copy: worse than Transformer, 4 layers (-0.050, z, p < 0.001); not distinguishable from UT, 1 step (+0.000, z, p = 1).",
 		"| Transformer, 4 layers, width 32 | ours, not run |  |  |  |",
-		"| Section 3.4: the same, models trained alike with our positions | contradicted | - | Transformer, 4 layers (copy) -0.050, UT, 1 step (copy) +0.000 |",
+		"| Section 3.4: the same, models trained alike with our positions | contradicted | - | Transformer, 4 layers **-0.050**; UT, 1 step +0.000 |",
 		"what the model is worth: algorithmic-lstm, algorithmic-lstm-plain and algorithmic-neural-gpu;")
 	if want := "- algorithmic-lstm also differs in `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
 		t.Errorf("table4.md lacks %q", want)
@@ -201,16 +201,25 @@ func TestVerdictsAreExplained(t *testing.T) {
 	}
 }
 
-// Verdicts by comparisons: all better, one worse, otherwise not distinguishable.
-func TestVerdictOf(t *testing.T) {
-	better, worse, equal := comparison{difference: 1, p: 0.01}, comparison{difference: -1, p: 0.01}, comparison{difference: 1, p: 0.2}
-	unknown := comparison{difference: 1, p: math.NaN()}
+// Verdicts by comparisons: all better, one worse, otherwise not distinguishable. Their text has a value per model and setting.
+func TestJudge(t *testing.T) {
+	at := func(other, setting string, difference, p float64, test string) pair {
+		return pair{other, setting, comparison{difference, p, test}}
+	}
+	const welch, z = "Welch's t-test, n = 3 and 3", "two-proportion z-test of one seed each, n = 1,000 examples"
 	for _, c := range []struct {
-		list []comparison
-		want Verdict
-	}{{nil, NotRun}, {[]comparison{better, better}, Reproduced}, {[]comparison{better, worse}, Contradicted}, {[]comparison{better, equal}, NotReproduced}, {[]comparison{unknown}, NotReproduced}} {
-		if got := verdictOf(c.list); got != c.want {
-			t.Errorf("%v: %s, want %s", c.list, got, c.want)
+		pairs []pair
+		want  judgement
+	}{
+		{nil, judgement{verdict: NotRun}},
+		{[]pair{at("A", "", 1, .01, welch), at("B", "", 2, .01, welch)}, judgement{"A +1.0; B +2.0", Reproduced, "better; " + welch}},
+		{[]pair{at("A", "", 1, .2, welch)}, judgement{"A +1.0", NotReproduced, "not distinguishable; " + welch}},
+		{[]pair{at("", "x", 1, math.NaN(), "n = 1 and 1"), at("", "y", 1, .01, z)}, judgement{"x +1.0, y **+1.0**", NotReproduced, "bold: distinguishable; n = 1 and 1; " + z}},
+		{[]pair{at("A", "x", 1, .01, welch), at("A", "y", -2, .01, welch), at("B", "y", 0.25, .3, "Welch's t-test, n = 3 and 2")},
+			judgement{"A **+1.0**, **-2.0**; B -, +0.2", Contradicted, "x, y; bold: distinguishable; " + welch}},
+	} {
+		if got := judge(c.pairs, "%+.1f"); got != c.want {
+			t.Errorf("%v:\n got %q\nwant %q", c.pairs, got, c.want)
 		}
 	}
 }
