@@ -136,17 +136,16 @@ func judgeOverfitting(b book) judgement {
 		return judgement{verdict: NotRun, why: "no result of a Transformer"}
 	}
 	a := averageBabi(list)
-	ours := fmt.Sprintf("10k single: %.2f %% test errors on average over %d tasks, %d failed", a.best, a.tasks, len(a.failed))
-	for _, setting := range []struct{ name, title string }{{"babi-1k-single", "1k single"}, {"babi-1k-single-renamed", "with words exchanged"}} {
+	ours := fmt.Sprintf("test errors 10k single %.2f %% over %d tasks, %d failed", a.best, a.tasks, len(a.failed))
+	for _, setting := range []struct{ name, title string }{{"babi-1k-single", "1k single"}, {"babi-1k-single-renamed", "words exchanged"}} {
 		if text := b.besideUT(setting.name); text != "" {
 			ours += fmt.Sprintf("; %s %s", setting.title, text)
 		}
 	}
-	overfit, of := b.overfitTasks("babi-1k-single-transformer")
-	if of > 0 {
-		ours += fmt.Sprintf("; validation rises while training falls in %d of %d tasks of 1k single", overfit, of)
-		if overfit, of = b.overfitTasks("babi-10k-single-transformer"); of > 0 {
-			ours += fmt.Sprintf(", %d of %d of 10k", overfit, of)
+	if few, of := b.overfitTasks("babi-1k-single-transformer"); of > 0 {
+		ours += fmt.Sprintf("; it overfits in %d of %d tasks of 1k single", few, of)
+		if many, of := b.overfitTasks("babi-10k-single-transformer"); of > 0 {
+			ours += fmt.Sprintf(", %d of %d of 10k", many, of)
 		}
 	}
 	if len(a.failed) > 0 {
@@ -155,8 +154,8 @@ func judgeOverfitting(b book) judgement {
 	return judgement{verdict: Contradicted, ours: ours, why: "trained as the UT is; with 10,000 questions by weight decay"}
 }
 
-// besideUT compares the average errors of the Transformer and of the Universal Transformer over the tasks that both have: "20.1 %, UT 20.9 %, over
-// 19 tasks". It returns "" if there are none.
+// besideUT compares the average errors of the Transformer and of the Universal Transformer over the tasks that both have: "20.1 % (UT 20.9) over
+// 19". It returns "" if there are none.
 func (b book) besideUT(setting string) string {
 	var own, other []babiTask
 	universal := b.babiRow(setting)
@@ -169,5 +168,5 @@ func (b book) besideUT(setting string) string {
 		return ""
 	}
 	a, ofOther := averageBabi(own), averageBabi(other)
-	return fmt.Sprintf("%.2f %%, UT %.2f %%, over %d tasks", ofOther.best, a.best, a.tasks)
+	return fmt.Sprintf("%.2f %% (UT %.2f) over %d", ofOther.best, a.best, a.tasks)
 }

@@ -40,7 +40,7 @@ func TestOverfittingPage(t *testing.T) {
 		withCurve(answered(t, family+"task03", 1, 3, 9, 9), 0.25, falling, 1, 0.5, 0.25),
 		withCurve(answered(t, family+"task04", 1, 4, 9, 9), 0.25, nil, 1, 0.5, 0.25),
 		answered(t, "babi-10k-single-transformer/task02", 1, 2, 1, 1),
-	}, "; validation rises while training falls in 1 of 2 tasks of 1k single |")
+	}, "; it overfits in 1 of 2 tasks of 1k single |")
 	if want := "| 1k, single | Transformer | 1 of 2 tasks | 0.250 | 0.375 | 0.500 |\n"; !strings.Contains(string(pages.Files["table1.md"]), want) {
 		t.Errorf("table1.md lacks %q", want)
 	}

@@ -113,9 +113,9 @@ func TestBabi(t *testing.T) {
 func TestOverfitting(t *testing.T) {
 	const family = "babi-10k-single-transformer/"
 	render(t, []sweep.Result{answered(t, family+"task02", 1, 2, 1, 4), answered(t, family+"task05", 1, 5, 0, 1)},
-		"| contradicted | in words | 10k single: 2.50 % test errors on average over 2 tasks, 0 failed |")
+		"| contradicted | in words | test errors 10k single 2.50 % over 2 tasks, 0 failed |")
 	render(t, []sweep.Result{answered(t, family+"task02", 1, 2, 1, 4), answered(t, family+"task05", 1, 5, 0, 9)},
-		"| not run | in words | 10k single: 6.50 % test errors on average over 2 tasks, 1 failed | no curves of training and validation |")
+		"| not run | in words | test errors 10k single 6.50 % over 2 tasks, 1 failed | no curves of training and validation |")
 }
 
 // Table 4 has the seed with the lowest validation cross entropy, the spread over seeds, and for one seed the interval; the Transformer that is ahead is
