@@ -26,6 +26,8 @@ func table7() []Recipe {
 	list := cells("table 7", []model{
 		{family: "translation-tiny", summary: "Transformer, the smallest published: 4 layers, width 128", only: []string{"multi30k"}, configure: tinyTransformer},
 		{family: "translation-transformer", summary: "Transformer with the same number of parameters: 6 layers, width 76", configure: translationTransformer},
+		{family: "translation-transformer-longer", summary: "the same, twice the updates",
+			configure: func(r experiment.Run) experiment.Run { return withSteps(translationTransformer(r), 2) }},
 		{family: "translation-weighted-transformer", summary: "Weighted Transformer: 6 layers, width 76", only: []string{"multi30k"}, configure: weightedTransformer},
 		{family: "translation-small", summary: "Universal Transformer, small: 6 steps, width 96", only: []string{"multi30k"}, configure: smallTranslation},
 		{family: "translation", summary: "Universal Transformer: 6 steps, width 192", configure: unchanged},
