@@ -26,7 +26,8 @@ type LoadOptions struct {
 	Extensions Extensions
 }
 
-// Load reads the model of a run directory. The caller must close it.
+// Load reads the model of a run directory. The caller must close it. Its errors are [ErrNotRun], [ErrNoCheckpoint], [ErrDamaged] and
+// *[MissingTypeError], besides those of the system.
 func Load(dir string, o LoadOptions) (*Model, error) {
 	backend, err := engine.New(o.Backend)
 	if err != nil {
@@ -68,8 +69,8 @@ type Answer struct {
 	Unknown        []string      // tokens of the input that the model does not know and reads as <unknown>
 	LogProbability float64       // of Text and its end, natural logarithm
 	Finished       bool          // false: the answer was cut off at its largest length
-	Alternatives   []Alternative // what else beam search found, or the other classes, the best first
-	Steps          Steps         // of Classify
+	Alternatives   []Alternative // further finished answers of beam search, often none unless Beam.Best asks for them; of Classify all other classes; the best first
+	Steps          Steps         // of the encoder; only Classify sets it
 }
 
 // Alternative is another answer to the same input.
@@ -89,7 +90,7 @@ type DecodeOptions struct {
 	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
 	MaxLength int      // tokens of an answer; 0: enough for the task
 	MaxSource int      // tokens of an input, longer ones are errors; 0: 10,000
-	Memory    int64    // bytes, estimated, of the caches of what is decoded at a time; 0: 1 GiB
+	Memory    int64    // bytes, estimated, of the caches of what is decoded at a time; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
 
 func (o DecodeOptions) pipeline() pipeline.DecodeOptions {
@@ -208,7 +209,8 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	return scored, nil
 }
 
-// EvaluateOptions determines what a model is evaluated on. The zero value is all test examples, decoded greedily.
+// EvaluateOptions determines what a model is evaluated on. The zero value is all test examples,
+// or 10,000 of a task that draws them, decoded greedily.
 type EvaluateOptions struct {
 	Selection     Selection // which held-out examples
 	File          string    // measure on the examples of this file, in the task's format, instead

@@ -29,22 +29,25 @@ type Progress struct {
 type Summary struct {
 	Step         int64
 	Stopped      string  // "done", "accuracy", "perfect" or "patience", as Run.Training.Stop says, or "interrupted"
-	Seconds      float64 // of this call
+	Seconds      float64 // training time of the run so far, including earlier processes
 	BestStep     int64   // of the checkpoint that [Load] reads
 	CrossEntropy float64 // of that checkpoint on the validation examples, in nats per token
 	Parameters   int
 }
 
-// Train trains a run in a new directory. If ctx ends, training stops after the current update and saves a checkpoint, which is no error.
+// Train trains a run in a new directory. If ctx ends, training stops after the current update and saves a checkpoint, which is no error. The
+// error is [ErrExists] if the directory holds a run, and a *[DivergedError] if the loss is not finite.
 func Train(ctx context.Context, r Run, dir string, o TrainOptions) (Summary, error) {
 	return withBackend(o.Backend, func(backend compute.Backend) (Summary, error) {
 		return summary(pipeline.Train(ctx, backend, r, dir, o.callbacks()))
 	})
 }
 
-// Resume continues the run in a directory from its newest intact checkpoint. The result is bit-identical to that of a run that was not
-// interrupted. Assignments such as "training.steps=2000" change the configuration from there on; they may concern the number of updates,
-// the schedule, intervals, and when to stop.
+// Resume continues the run in a directory from its newest intact checkpoint. On a CPU, without assignments, and with the same build,
+// backend and number of threads, the result is bit-identical to that of a run that was not interrupted. Assignments such as
+// "training.steps=2000" change the configuration from there on; they may concern the number of updates, the schedule, intervals, when to
+// stop, and where the data are. The error is [ErrNotRun], [ErrInUse], a *[LostError] if no checkpoint can be used, a *[DataError] if the
+// data have changed, or as of [Train].
 func Resume(ctx context.Context, dir string, o TrainOptions, set ...string) (Summary, error) {
 	return withBackend(o.Backend, func(backend compute.Backend) (Summary, error) {
 		return summary(pipeline.Resume(ctx, backend, dir, o.callbacks(), set...))

@@ -9,7 +9,8 @@
 //
 // A [Run] is a complete configuration: task, model and training. [Recipe], [Defaults] and [ParseRun] return one, [Train] trains it in
 // a new directory, [Resume] continues it, and [Load] reads the trained model. Errors that a program may want to tell apart are
-// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [LineErrors] and [MissingTypeError]; use errors.Is and errors.As.
+// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [LineErrors], [MissingTypeError], [DataError], [LostError] and
+// [DivergedError]; use errors.Is and errors.As.
 //
 // A program may define tasks, halting policies, transitions and positions of its own: they are fields of a Run, see [Extensions].
 package ut
@@ -25,6 +26,7 @@ import (
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
+	"universal-transformer/training"
 	"universal-transformer/viewer"
 
 	"github.com/gomlx/compute"
@@ -33,9 +35,9 @@ import (
 // Configurations and their parts.
 type (
 	Run              = experiment.Run
-	Task             = experiment.Task       // Run.Task; ut.Task{Value: task}
-	Extensions       = experiment.Extensions // types that another module defines
-	MissingTypeError = experiment.MissingTypeError
+	Task             = experiment.Task             // Run.Task; ut.Task{Value: task}
+	Extensions       = experiment.Extensions       // types that another module defines
+	MissingTypeError = experiment.MissingTypeError // of Load and Resume: Extensions lack a type of the run
 )
 
 // What calls take and return, besides the types of this package.
@@ -46,12 +48,19 @@ type (
 	Selection  = task.Selection    // which held-out examples
 	Trace      = viewer.Trace      // one forward pass; package viewer writes it as page, SVG or text
 	Pair       = pipeline.Pair     // a source and an answer to score
-	Metric     = score.Metric      // a named result of an evaluation
+	Metric     = score.Metric      // Name, Value (NaN if nothing was measured) and Accuracy (counts; zero for other metrics)
 	PonderTime = pipeline.PonderTime
-	Span       = score.Span // words that tags mark
-	ID         = vocab.ID   // of a token
-	LineError  = pipeline.LineError
+	Span       = score.Span          // a Type and the words from Start to End-1, counted from 0, that tags mark
+	ID         = vocab.ID            // number of a token: 0 is padding, 1 the end
+	LineError  = pipeline.LineError  // of one line of Stream
 	LineErrors = pipeline.LineErrors // of Stream
+)
+
+// Errors of training.
+type (
+	DataError     = pipeline.DataError     // of Resume: the data are not those of the checkpoint
+	LostError     = pipeline.LostError     // of Resume: the run had checkpoints, but none can be used
+	DivergedError = training.DivergedError // the loss or the gradient is not finite, or far too large
 )
 
 // Errors of run directories.
@@ -59,7 +68,7 @@ var (
 	ErrNotRun       = runlog.ErrNotRun       // the directory holds no run
 	ErrExists       = runlog.ErrExists       // the directory holds a run already
 	ErrInUse        = runlog.ErrInUse        // another process trains in the directory
-	ErrNoCheckpoint = runlog.ErrNoCheckpoint // nothing was saved yet
+	ErrNoCheckpoint = runlog.ErrNoCheckpoint // there is no checkpoint, or none can be used
 	ErrDamaged      = runlog.ErrDamaged      // a file is not as it was written
 )
 

@@ -26,8 +26,8 @@
 //
 // With products=bf16 the operands of float32 products are rounded to bfloat16, to nearest, ties to even, when they are packed;
 // accumulation stays in float32, and so does everything else: weights, activations, gradients, optimizer state, softmax, norms. Graphs
-// are unchanged. It is meant for training: products with fewer than 32 rows, columns or terms (least=N) stay in float32, including those
-// of token-by-token decoding and of halting units, and so does attention. Subnormal numbers count as zero. A row may thus be rounded in a
+// are unchanged. Products with fewer than 32 rows, columns or terms (least=N) stay in float32, except that a product with few rows is
+// rounded if its right operand is a parameter, as in decoding. Halting units and attention stay in float32. Subnormal numbers count as zero. A row may thus be rounded in a
 // large product and not alone, but rows still do not depend on each other.
 //
 // AMX computes such products if the processor has it and Linux permits it, with 16 times the multiply-adds of float32. Otherwise

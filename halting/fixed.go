@@ -108,8 +108,8 @@ func (l Length) Describe() string { return "as many steps as source tokens" }
 // or the number of steps of an [Exit]. The model then cannot rely on a certain number of steps (Schwarzschild et al., 2021, use a
 // similar method).
 type Random struct {
-	MinSteps int `json:"min_steps"` // smallest number of steps of a training batch, at least 1
-	MaxSteps int `json:"max_steps"` // largest number of steps of a training batch; the number of steps otherwise
+	MinSteps int `json:"min_steps"` // smallest number of steps of an example in training, at least 1
+	MaxSteps int `json:"max_steps"` // largest number of steps of an example in training; the number of steps otherwise
 }
 
 // Unroll applies the step f.MaxSteps times or, in training, a random number of times.

@@ -22,7 +22,7 @@
 //	Graves     s = s + u y            y, halted or not               the last step takes the remainder
 //	Frozen     s = s + u y            y while running, then a copy   the last step takes the remainder
 //
-// Frozen, the default of configurations, is ACT with halted states copied, as the text of section 2.2 says ("its state is simply copied to the next step"). The
+// Frozen is ACT with halted states copied, as the text of section 2.2 says ("its state is simply copied to the next step"). The
 // weights u of a position sum to 1 under Graves and Frozen.
 //
 // Under Frozen, halted positions need no work. With [Capacities], a step computes a [Selection] of the running positions; the others

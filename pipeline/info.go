@@ -37,7 +37,7 @@ type Info struct {
 	Parameters  int         `json:"parameters"` // 0 before the first checkpoint
 	Step        int64       `json:"step"`       // updates so far
 	Steps       int64       `json:"steps"`      // updates of the configuration
-	Stopped     string      `json:"stopped"`    // "accuracy" or "patience" if that ended training before the last update
+	Stopped     string      `json:"stopped"`    // "accuracy", "perfect" or "patience" if that ended training before the last update
 	Best        *Validation `json:"best"`       // of the best checkpoint; null if there is none
 	Newest      *Validation `json:"newest"`     // null before the first validation
 	Checkpoints []int64     `json:"checkpoints"`

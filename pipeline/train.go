@@ -1,5 +1,5 @@
-// Package pipeline trains runs in run directories, resumes them, and loads trained models to decode, score, classify, evaluate and trace
-// with them. The command ut and the public package of this module are built on it:
+// Package pipeline trains runs in run directories, resumes them, and loads trained models to decode, score, classify, tag, evaluate and
+// trace with them. The command ut and the public package of this module are built on it:
 //
 //	m, err := pipeline.Load("runs/pairs", backend)
 //	answers, err := m.Decode(ctx, []string{"two plus two"}, pipeline.DecodeOptions{})

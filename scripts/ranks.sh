@@ -27,7 +27,7 @@ if [ $tag = mpich ]; then # Go's build cache does not notice that the tag links 
 	export GOCACHE="$dir/cache"
 fi
 "$GO" build -tags $tag -o "$dir/ut-mpi" ./cmd/ut
-"$GO" test -c -tags $tag -o "$dir/parallel.test" ./parallel
+"$GO" test -c -tags $tag -o "$dir/parallel.test" ./internal/parallel
 for n in 1 2 3 4 5; do
 	$launcher -n "$n" "$dir/parallel.test" -test.run TestMPI >"$dir/log" 2>&1 || { cat "$dir/log"; exit 1; }
 	echo "$n ranks sum, gather, broadcast and agree"

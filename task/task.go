@@ -11,8 +11,9 @@
 //
 // The tasks are in the packages below: algorithmic (copy, reverse, addition), babi (question answering), execute (learning to
 // execute), agreement (subject-verb agreement), lambada (last words of passages), translation (parallel files), table (a user's own
-// pairs) and text (a user's own text, for language models). Package tasktest tests every implementation of [Task]. Tasks know tokens,
-// not batches (package batch) or tensors (package training).
+// pairs), labels (texts with labels), tags (a tag for each word), text (a user's own text, for language models) and generated (examples
+// that a function draws). Package tasktest tests every implementation of [Task]. Tasks know tokens, not batches (package internal/batch)
+// or tensors (package training).
 package task
 
 import (

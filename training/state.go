@@ -242,7 +242,7 @@ func Load(store *model.Store, stored []safetensors.Tensor) error {
 // Saved is what a checkpoint says about the training so far.
 type Saved struct {
 	Seconds    float64 // of training
-	Stopped    string  // "accuracy" or "patience": why training ended before its last update; "" if it did not
+	Stopped    string  // "accuracy", "perfect" or "patience": why training ended before its last update; "" if it did not
 	Parameters int     // numbers in the parameters of the model
 }
 

@@ -24,7 +24,7 @@ const infoFields = `
   model        one line
   parameters   numbers in the model; 0 before the first checkpoint
   step, steps  updates so far, and updates of the configuration
-  stopped      "accuracy" or "patience" if training.stop ended training early
+  stopped      "accuracy", "perfect" or "patience" if training.stop ended training early
   best         of the best checkpoint: its step and the metrics of its validation, an array of
                objects with name, as in metrics.jsonl, and value; null if there is none
   newest       the newest validation, likewise

@@ -31,7 +31,10 @@ func newTableList() *cobra.Command {
 		Use:   "list [TABLE]",
 		Short: "List the tables, or the rows and columns of one",
 		Long: `list prints the paper's tables, or the rows of one with their columns. The recipe of a cell is
-ROW/COLUMN.`,
+ROW/COLUMN.
+
+With --json: an array of objects with the fields table (its number), title and recipes (the recipes
+of its cells).`,
 		Example: `  ut table list
   ut table list 4`,
 		Args: cobra.MaximumNArgs(1),

@@ -32,7 +32,7 @@ of updates, the schedule, intervals, events, stopping criteria and where the dat
             (Graves, 2016)
   listing   adaptive, as printed in the paper's appendix B: the weights do not sum to 1
   fixed     every position runs the same number of steps
-  random    a number of steps that is drawn for each batch in training
+  random    a number of steps that is drawn for each example in training
   length    as many steps as the source has positions
 
 Adaptive policies have max_steps, epsilon and bias, the initial bias of the halting unit: 1 starts
@@ -55,8 +55,8 @@ earlier than trained.`},
   ut show model.counting`},
 	{"exits", "stopping earlier than trained", exitHelp + `
 
-The flags belong to ut decode, eval, classify, tag, answer, translate and trace; ut depth measures
-what they save.
+The flags belong to ut decode, eval, classify, tag, answer, translate, score and trace; ut depth
+measures what they save.
 
   ut decode runs/pairs --exit-confidence 0.9
   ut eval runs/pairs --exit-unchanged 2

@@ -22,7 +22,7 @@ func TestExpected(t *testing.T) {
 	publishedResults(t, func(recipe string, r published) {
 		o := r.outcome(t, recipe)
 		groups[recipe] = append(groups[recipe], o)
-		if family, _, _ := strings.Cut(recipe, "/"); strings.Contains(family, "-single") && !o.substitute {
+		if family, _, _ := strings.Cut(recipe, "/"); strings.Contains(family, "-single") && !o.standIn {
 			groups[family] = append(groups[family], o)
 		}
 	})
@@ -49,10 +49,10 @@ func TestExpected(t *testing.T) {
 
 // outcome is the main measure of a result: one or two values, and how to write them.
 type outcome struct {
-	values     []float64
-	format     string
-	seconds    float64
-	substitute bool // the training file of a task was replaced by another
+	values  []float64
+	format  string
+	seconds float64
+	standIn bool // the training file of a task was replaced by another
 }
 
 // summary is the mean of outcomes of one kind, with the mean training time.
@@ -110,9 +110,9 @@ func (r published) outcome(t *testing.T, recipe string) outcome {
 		for _, test := range m.Tests {
 			questions, wrong = questions+test.Questions, wrong+test.Wrong
 		}
-		o := outcome{values: []float64{100 * wrong / questions}, format: "%.1f %% wrong", seconds: r.Seconds, substitute: m.StandIn != ""}
-		if o.substitute {
-			o.format += ", with a substitute for a training file"
+		o := outcome{values: []float64{100 * wrong / questions}, format: "%.1f %% wrong", seconds: r.Seconds, standIn: m.StandIn != ""}
+		if o.standIn {
+			o.format += ", with a stand-in for a training file"
 		}
 		return o
 	}

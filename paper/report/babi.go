@@ -85,12 +85,12 @@ type babiAverage struct {
 	failed          []int
 }
 
-// ownFiles returns the tasks that were trained on their own files, not on a substitute.
+// ownFiles returns the tasks that were trained on their own files, not on a stand-in.
 func ownFiles(list []babiTask) []babiTask {
 	return slices.DeleteFunc(slices.Clone(list), func(s babiTask) bool { return s.standIn != "" })
 }
 
-// averageBabi returns the averages of a row. Tasks that were trained on a substitute do not count.
+// averageBabi returns the averages of a row. Tasks that were trained on a stand-in do not count.
 func averageBabi(list []babiTask) (a babiAverage) {
 	list = ownFiles(list)
 	a.tasks = len(list)
@@ -104,12 +104,12 @@ func averageBabi(list []babiTask) (a babiAverage) {
 	return a
 }
 
-// substituted describes the errors of tasks that were trained on a substitute: "task 3 on a substitute 45.1 %".
-func substituted(list []babiTask) string {
+// standIns describes the errors of tasks that were trained on a stand-in: "task 3 on a substitute 45.1 %".
+func standIns(list []babiTask) string {
 	var texts []string
 	for _, s := range list {
 		if s.standIn != "" {
-			texts = append(texts, fmt.Sprintf("task %d on a substitute %.1f %%", s.task, s.best))
+			texts = append(texts, fmt.Sprintf("task %d on a stand-in %.1f %%", s.task, s.best))
 		}
 	}
 	return and(texts)
@@ -195,7 +195,7 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 			if s.standIn == "" {
 				continue
 			}
-			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used as a substitute",
+			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used as a stand-in",
 				s.task, escape(s.standIn), count(s.standInQuestions, "question"))
 			if families[file] == nil {
 				files = append(files, file)

@@ -86,7 +86,7 @@ func (p *page) taskThree(t paper.Table) {
 		cells := []string{m.Title}
 		for _, s := range settings {
 			row, _ := t.Row(s.family + m.Suffix)
-			cells = append(cells, strings.TrimSuffix(babiCell(p.book.babiTasks(t, row), 3), ", substitute"))
+			cells = append(cells, strings.TrimSuffix(babiCell(p.book.babiTasks(t, row), 3), ", stand-in"))
 		}
 		p.row(cells...)
 	}
@@ -105,7 +105,7 @@ func babiCell(list []babiTask, task int) string {
 		text = fmt.Sprintf("%.1f; %s, n = %d", s.best, spread("%.1f", s.seeds), len(s.seeds))
 	}
 	if s.standIn != "" {
-		text += ", substitute"
+		text += ", stand-in"
 	}
 	return text
 }
@@ -132,7 +132,7 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 				cells[2] += ", failed"
 			}
 			if s.standIn != "" {
-				cells[1] += ", trained on the substitute"
+				cells[1] += ", trained on the stand-in"
 			}
 		}
 		if said.Best != nil {
@@ -221,7 +221,7 @@ func (p *page) stories(t paper.Table) {
 				}
 				title := fmt.Sprintf("Figure %d, %s", f.Figure, r.Family)
 				if s.standIn != "" {
-					title += ", trained on the substitute"
+					title += ", trained on the stand-in"
 				}
 				p.printf("%s:\n\n", title)
 				p.link(file, title)

@@ -190,7 +190,7 @@ func judgePonder(b book) judgement {
 			why = append(why, "does not rise over the questions of all tasks, "+name)
 		}
 		if slices.ContainsFunc(list, func(s babiTask) bool { return s.task == 3 && s.standIn != "" }) {
-			why = append(why, "task 3 on a substitute, "+name)
+			why = append(why, "task 3 on a stand-in, "+name)
 		}
 	}
 	j.ours, j.why = strings.Join(ours, "; "), strings.Join(append([]string{"tasks 1, 2, 3"}, why...), "; ")

@@ -54,7 +54,7 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n\n%s\n\n%s Seen of the test data during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
+	p.printf("## Table %d: %s (%s)\n\n%s\n\n%s Use of test results during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
 		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
 }
 

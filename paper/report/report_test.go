@@ -91,7 +91,7 @@ func TestEmptyReport(t *testing.T) {
 }
 
 // The best seed is that of the lowest validation error; the mean over seeds stands beside it. Averages say which tasks they are over; a task
-// that was trained on a substitute is none of them. Caught when planted: the substitute in an average.
+// that was trained on a stand-in is none of them. Caught when planted: the stand-in in an average.
 func TestBabi(t *testing.T) {
 	pages := render(t, []sweep.Result{
 		result(t, "babi-10k-single/task03", 1, 1, &measure.Babi{
@@ -100,9 +100,9 @@ func TestBabi(t *testing.T) {
 		}),
 		answered(t, "babi-10k-single/task02", 1, 2, 7, 20), answered(t, "babi-10k-single/task02", 2, 2, 5, 30), answered(t, "babi-10k-single-adaptive/task19", 1, 19, 80, 61),
 	}, "|  | ours, best seed by validation | 30.00 (1/1) |", "|  | ours, mean over seeds | 25.00, 2 seeds |",
-		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00) over 1 task, halting 61.00 | 2 seeds; task 3 on a substitute 77.0 %; task 2 fails |")
+		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00) over 1 task, halting 61.00 | 2 seeds; task 3 on a stand-in 77.0 %; task 2 fails |")
 	for _, want := range []string{"| 19 | path finding | 2.8; 3.4 ± 4.0 | 61.0; n = 1 | 3.1; 6.1 ± 7.3 | missing |", "| 2 | two supporting facts | 30.0, failed | 25.0 ± 7.1 | 2 |",
-		"| 3 | three supporting facts, trained on the substitute | 77.0, failed |"} {
+		"| 3 | three supporting facts, trained on the stand-in | 77.0, failed |"} {
 		if !strings.Contains(string(pages.Files["table1.md"]), want) {
 			t.Errorf("table1.md lacks %q", want)
 		}

@@ -36,7 +36,7 @@ type claim struct {
 const introduction = `# Results
 
 The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[2]s. Every figure of ours is computed from the
-result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it. "Halting" is the UT with dynamic halting.
+result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it. "Halting" is the UT with dynamic halting, which the program calls adaptive halting.
 
 `
 
@@ -135,7 +135,7 @@ func (b book) judgeBabi(setting string) judgement {
 	list := b.babiTasks(t, row)
 	a := averageBabi(list)
 	if a.tasks == 0 {
-		return judgement{verdict: NotRun, why: substituted(list)}
+		return judgement{verdict: NotRun, why: standIns(list)}
 	}
 	seeds := babiSeeds(ownFiles(list))
 	j := judgement{ours: fmt.Sprintf("%.2f", a.best), verdict: NotReproduced}
@@ -154,7 +154,7 @@ func (b book) judgeBabi(setting string) judgement {
 	}
 	said := paper.PublishedBabi("babi-" + setting)
 	why := []string{seeds}
-	if text := substituted(list); text != "" {
+	if text := standIns(list); text != "" {
 		why = append(why, text)
 	} else if lacks := babiLacks(list); len(lacks) > 0 {
 		why = append(why, numbered(lacks)+" not run")
