@@ -5,19 +5,41 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// documents are what people copy commands from.
-var documents = []string{"README.md", "PAPER.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/accelerators.md", "docs/architecture.md", "docs/bleu.md", "docs/cpu.md", "docs/data.md", "docs/embedding.md", "docs/hosts.md", "docs/install.md", "docs/metrics.md", "docs/serving.md", "docs/subword.md", "docs/trace.md", "docs/weights.md", "models/README.md", "docs/versions.md"}
+// documents returns what people copy commands from. The log is left out: its commands are those of earlier versions.
+func documents(t *testing.T) (names []string) {
+	for _, pattern := range []string{"*.md", "docs/*.md", "models/*.md"} {
+		found, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			name, err := filepath.Rel(root, file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if name = filepath.ToSlash(name); name != "docs/log.md" {
+				names = append(names, name)
+			}
+		}
+	}
+	if !slices.Contains(names, "README.md") || !slices.Contains(names, "docs/depth.md") {
+		t.Fatalf("found only %v", names)
+	}
+	return names
+}
 
 var (
 	fenced      = regexp.MustCompile("(?ms)^```.*?^```")
 	inline      = regexp.MustCompile("`[^`\n]+`")
 	makeCommand = regexp.MustCompile(`(?m)(?:^|[\s;&|$(` + "`" + `])make((?:[ \t]+[A-Za-z][\w-]*=?\S*)+)`)
 	utCommand   = regexp.MustCompile(`(?m)(?:^|[\s;&|$(/` + "`" + `])ut[ \t]+([a-z][\w-]*)`)
+	goPackage   = regexp.MustCompile(`(?m)(?:^|[\s"'=])\./([a-z][\w/-]*)`)
 	makeTarget  = regexp.MustCompile(`(?m)^([a-z][\w-]*):(?:[^=]|$)`)
 )
 
@@ -77,11 +99,7 @@ func subcommands(t *testing.T) map[string]bool {
 
 func TestDocumentedCommandsExist(t *testing.T) {
 	have, offered := targets(read(t, "Makefile")), subcommands(t)
-	for _, name := range documents {
-		if _, err := os.Stat(filepath.Join(root, name)); os.IsNotExist(err) && name == "README.md" {
-			t.Logf("no README.md to check")
-			continue
-		}
+	for _, name := range documents(t) {
 		text := read(t, name)
 		for _, target := range unknownTargets(text, have) {
 			t.Errorf("%s: the Makefile has no target %s", name, target)
@@ -91,6 +109,34 @@ func TestDocumentedCommandsExist(t *testing.T) {
 				t.Errorf("%s: ut has no subcommand %s", name, m[1])
 			}
 		}
+	}
+}
+
+// Packages that scripts build, test or run exist. Caught when planted: the former name of a package.
+func TestPackagesOfScriptsExist(t *testing.T) {
+	scripts, err := filepath.Glob(filepath.Join(root, "scripts", "*.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range append(scripts, filepath.Join(root, "Makefile"), filepath.Join(root, ".ci", "run")) {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range goPackage.FindAllSubmatch(text, -1) {
+			name := strings.TrimSuffix(string(m[1]), "/")
+			if strings.HasPrefix(name, "bin/") { // built by make
+				continue
+			}
+			found++
+			if sources, err := filepath.Glob(filepath.Join(root, name, "*")); err != nil || len(sources) == 0 {
+				t.Errorf("%s: there is no package ./%s", file, name)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("found %d packages in scripts, want at least 20", found)
 	}
 }
 
