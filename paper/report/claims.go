@@ -75,7 +75,8 @@ func verdictOf(pairs []pair) Verdict {
 // judge summarizes pairs: the differences by model, those that are distinguishable in bold, and the tests. The settings are named beside the
 // differences from a single model, and once for several models.
 func judge(pairs []pair, digits string) judgement {
-	var others, settings, tests []string
+	var others, settings []string
+	var tests testNames
 	words := map[string]bool{}
 	for _, c := range pairs {
 		if !slices.Contains(others, c.other) {
@@ -85,10 +86,7 @@ func judge(pairs []pair, digits string) judgement {
 			settings = append(settings, c.setting)
 		}
 		words[c.word()] = true
-		test, _, _ := strings.Cut(c.test, ", n = ")
-		if !slices.Contains(tests, c.test) && !slices.ContainsFunc(tests, func(t string) bool { return strings.HasPrefix(t, test+",") }) {
-			tests = append(tests, c.test)
-		}
+		tests.add(c.test)
 	}
 	difference := func(other, setting string) string {
 		at := slices.IndexFunc(pairs, func(c pair) bool { return c.other == other && c.setting == setting })
@@ -122,7 +120,22 @@ func judge(pairs []pair, digits string) judgement {
 	} else if len(words) > 1 {
 		why = append(why, "bold: distinguishable")
 	}
-	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(append(why, tests...), "; ")}
+	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(append(why, tests.list...), "; ")}
+}
+
+// testNames collects the tests of comparisons; those that differ only in n are one: "Welch's t-test, n = 3 and 3 or 3 and 2".
+type testNames struct{ list []string }
+
+func (t *testNames) add(test string) {
+	name, n, ok := strings.Cut(test, ", n = ")
+	at := slices.IndexFunc(t.list, func(s string) bool { return strings.HasPrefix(s, name+", n = ") })
+	switch {
+	case slices.Contains(t.list, test):
+	case !ok || at < 0:
+		t.list = append(t.list, test)
+	case !slices.Contains(strings.Split(strings.TrimPrefix(t.list[at], name+", n = "), " or "), n):
+		t.list[at] += " or " + n
+	}
 }
 
 func judgeBabiTransformer(b book) judgement {

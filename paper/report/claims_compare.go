@@ -67,7 +67,7 @@ func judgeReading(b book) judgement {
 	var pairs []pair
 	for _, family := range []string{"lambada-transformer", "lambada-lstm"} {
 		other, _ := t.Row(family)
-		for _, column := range []string{"reading", "annotated"} {
+		for _, column := range []string{"reading", "annotated", "novels-reading", "novels-pretrained"} {
 			c, _ := t.Column(column)
 			if result := b.compare(own, other, c); result.test != "not run" {
 				pairs = append(pairs, pair{other.Title, column, result})

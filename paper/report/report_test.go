@@ -216,7 +216,7 @@ func TestJudge(t *testing.T) {
 		{[]pair{at("A", "", 1, .2, welch)}, judgement{"A +1.0", NotReproduced, "not distinguishable; " + welch}},
 		{[]pair{at("", "x", 1, math.NaN(), "n = 1 and 1"), at("", "y", 1, .01, z)}, judgement{"x +1.0, y **+1.0**", NotReproduced, "bold: distinguishable; n = 1 and 1; " + z}},
 		{[]pair{at("A", "x", 1, .01, welch), at("A", "y", -2, .01, welch), at("B", "y", 0.25, .3, "Welch's t-test, n = 3 and 2")},
-			judgement{"A **+1.0**, **-2.0**; B -, +0.2", Contradicted, "x, y; bold: distinguishable; " + welch}},
+			judgement{"A **+1.0**, **-2.0**; B -, +0.2", Contradicted, "x, y; bold: distinguishable; " + welch + " or 3 and 2"}},
 	} {
 		if got := judge(c.pairs, "%+.1f"); got != c.want {
 			t.Errorf("%v:\n got %q\nwant %q", c.pairs, got, c.want)
