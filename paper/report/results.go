@@ -98,12 +98,32 @@ func (r run) recipeVersion() string {
 	if err != nil {
 		return "of " + by + ", " + unreadable
 	}
-	present := recipe.Run()
+	present := withPathsOf(recipe.Run(), trained)
 	present.Name, present.Seed = trained.Name, trained.Seed
 	if !slices.Equal(present.Identity().JSON(), trained.Identity().JSON()) {
 		return "of " + by
 	}
 	return today
+}
+
+// withPathsOf returns a recipe's run with the files and the pretrained run of another one: where data are, and whether a stand-in is used for
+// missing ones, does not make a version.
+func withPathsOf(r, other experiment.Run) experiment.Run {
+	paths := map[string]string{}
+	for _, f := range other.Files() {
+		paths[f.Field] = f.Path
+	}
+	r = r.WithFiles(func(f experiment.File) string {
+		path := cmp.Or(paths[f.Field], f.Path)
+		delete(paths, f.Field)
+		return path
+	})
+	for field, path := range paths { // the recipe leaves it empty
+		if set, err := r.Set(field + "=" + path); err == nil {
+			r = set
+		}
+	}
+	return r
 }
 
 // values returns the values of all runs that have one.
