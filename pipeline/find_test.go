@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,8 @@ func TestFindRuns(t *testing.T) {
 	}
 	deep, flat := makeRun("b", "c", "deep"), makeRun("flat")
 	makeRun(".hidden", "run")
-	if err := os.WriteFile(filepath.Join(flat, "export", "config.json"), []byte("{}"), 0o600); err != nil {
+	export := filepath.Join(flat, "export", "config.json")
+	if err := errors.Join(os.Mkdir(filepath.Dir(export), 0o700), os.WriteFile(export, []byte("{}"), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	away := t.TempDir()

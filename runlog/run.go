@@ -78,10 +78,8 @@ func Create(dir string, config any) (*Run, error) {
 	if err := checkVacant(dir); err != nil {
 		return nil, err
 	}
-	for _, sub := range []string{checkpointDir, traceDir, exportDir} {
-		if err := os.MkdirAll(filepath.Join(dir, sub), 0o755); err != nil {
-			return nil, fmt.Errorf("cannot create run directory: %w", err)
-		}
+	if err := os.MkdirAll(filepath.Join(dir, checkpointDir), 0o755); err != nil {
+		return nil, fmt.Errorf("cannot create run directory: %w", err)
 	}
 	r := &Run{dir: dir}
 	if r.lock, err = acquire(r.path(lockFile)); err != nil {

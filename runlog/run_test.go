@@ -188,7 +188,7 @@ func TestResumeClearsAwayTemporaryFiles(t *testing.T) {
 	leftovers := []string{filepath.Join(r.Dir(), ".best.json.1.tmp"), filepath.Join(r.Dir(), "checkpoints", ".step-000000001.safetensors.2.tmp"),
 		filepath.Join(r.Dir(), "traces", ".t.html.3.tmp"), filepath.Join(r.Dir(), "export", ".model.safetensors.4.tmp")}
 	for _, path := range leftovers {
-		if err := os.WriteFile(path, []byte("half"), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -208,7 +208,7 @@ func TestResumeWithoutAFolder(t *testing.T) {
 	}
 	for _, name := range []string{"traces", "export", "checkpoints"} {
 		path := filepath.Join(r.Dir(), name)
-		if err := errors.Join(os.Remove(path), os.WriteFile(path, nil, 0o600)); err != nil {
+		if err := errors.Join(os.RemoveAll(path), os.WriteFile(path, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := runlog.Resume(r.Dir()); err == nil || !strings.HasPrefix(err.Error(), "cannot resume "+r.Dir()) || !strings.Contains(err.Error(), path) || r.InUse() {
