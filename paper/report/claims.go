@@ -29,6 +29,8 @@ func claims() []claim {
 			judgeAlgorithmic("algorithmic-paper", "algorithmic-transformer", "algorithmic-lstm")},
 		{"Section 3.4", "the same, models trained alike with our positions", "-",
 			judgeAlgorithmic("algorithmic", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm")},
+		{"Section 3.4", "the same, baselines with more updates for equal time", "-",
+			judgeAlgorithmic("algorithmic", "algorithmic-alike-transformer-narrow-longer", "algorithmic-alike-one-step-longer", "algorithmic-alike-lstm-longer")},
 		{"Section 3.4", "the Neural GPU is perfect at length 400", "1.0, 1.0, 1.0", judgeNeuralGPU},
 		{"Section 3.5", "learning to execute: UT better than Transformer and LSTM, equal updates", "six of six, or equal", judgeExecute("-transformer", "-lstm")},
 		{"Section 3.5", "the same, baselines with more updates", "-", judgeExecute("-transformer-longer", "-lstm-longer")},
