@@ -122,7 +122,11 @@ func judge(pairs []pair, digits string) judgement {
 	} else if len(words) > 1 {
 		why = append(why, "bold: distinguishable")
 	}
-	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(append(why, tests.list...), "; ")}
+	why = append(why, tests.list...)
+	if slices.ContainsFunc(others, func(other string) bool { return strings.HasSuffix(other, exception) }) {
+		why = append(why, exception+" not trained alike, see the table")
+	}
+	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(why, "; ")}
 }
 
 // testNames collects the tests of comparisons; those that differ only in n are one: "Welch's t-test, n = 3 and 3 or 3 and 2".

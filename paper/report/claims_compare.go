@@ -60,6 +60,17 @@ func signed(list []float64) string {
 	return strings.Join(texts, " ")
 }
 
+// exception marks a model that breaks the rule of fair comparisons.
+const exception = "*"
+
+// marked returns a row's name, with an asterisk if the row is an exception to the rule of fair comparisons.
+func marked(r paper.Row, name string) string {
+	if len(r.Unequal) > 0 {
+		return name + exception
+	}
+	return name
+}
+
 // judgeReading compares accuracies of reading comprehension.
 func judgeReading(b book) judgement {
 	t := paper.Table3()
@@ -70,7 +81,7 @@ func judgeReading(b book) judgement {
 		for _, column := range []string{"reading", "annotated", "novels-reading", "novels-pretrained"} {
 			c, _ := t.Column(column)
 			if result := b.compare(own, other, c); result.test != "not run" {
-				pairs = append(pairs, pair{other.Title, column, result})
+				pairs = append(pairs, pair{marked(other, other.Title), column, result})
 			}
 		}
 	}
@@ -129,7 +140,7 @@ func judgeAlgorithmic(family string, others ...string) func(book) judgement {
 			other, _ := t.Row(name)
 			for _, c := range t.Columns {
 				if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
-					pairs = append(pairs, pair{strings.TrimSuffix(other.Title, " with attention"), c.Title, result})
+					pairs = append(pairs, pair{marked(other, strings.TrimSuffix(other.Title, " with attention")), c.Title, result})
 				}
 			}
 		}

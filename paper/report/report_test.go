@@ -82,7 +82,7 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 
 // Without results every table and claim is not run, but for the two that tests show, and every table has a section.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 36 not run")
+	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 37 not run")
 	for _, table := range paper.All() {
 		if !strings.Contains(string(pages.Results), "\n## Table "+string(rune('0'+table.Number))+": ") || len(pages.Files[table.Name()+".md"]) == 0 {
 			t.Errorf("table %d has no section or page", table.Number)
@@ -213,6 +213,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{nil, judgement{verdict: NotRun}},
 		{[]pair{at("A", "", 1, .01, welch), at("B", "", 2, .01, welch)}, judgement{"A +1.0; B +2.0", Reproduced, "better; " + welch}},
+		{[]pair{at("A*", "", 1, .2, welch)}, judgement{"A* +1.0", NotReproduced, "not distinguishable; " + welch + "; * not trained alike, see the table"}},
 		{[]pair{at("A", "", 1, .2, welch)}, judgement{"A +1.0", NotReproduced, "not distinguishable; " + welch}},
 		{[]pair{at("", "x", 1, math.NaN(), "n = 1 and 1"), at("", "y", 1, .01, z)}, judgement{"x +1.0, y **+1.0**", NotReproduced, "bold: distinguishable; n = 1 and 1; " + z}},
 		{[]pair{at("A", "x", 1, .01, welch), at("A", "y", -2, .01, welch), at("B", "y", 0.25, .3, "Welch's t-test, n = 3 and 2")},
