@@ -60,17 +60,6 @@ func signed(list []float64) string {
 	return strings.Join(texts, " ")
 }
 
-// exception marks a model that breaks the rule of fair comparisons.
-const exception = "*"
-
-// marked returns a row's name, with an asterisk if the row is an exception to the rule of fair comparisons.
-func marked(r paper.Row, name string) string {
-	if len(r.Unequal) > 0 {
-		return name + exception
-	}
-	return name
-}
-
 // judgeReading compares accuracies of reading comprehension.
 func judgeReading(b book) judgement {
 	t := paper.Table3()
