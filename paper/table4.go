@@ -33,7 +33,7 @@ func Table4() Table {
 			{Family: "algorithmic-paper-adaptive", Title: "UT with dynamic halting", Block: PapersPositions, Adaptive: true, Note: "positions as in the row above"},
 			{Family: "algorithmic-neural-gpu", Unequal: freshExamples, Title: "Neural GPU", Block: PapersPositions, Published: figures("copy", "1.0 (1.0)", "reverse", "1.0 (1.0)", "addition", "1.0 (1.0)"),
 				Note: "no position information: it is a gated convolution, applied as many times as the source has tokens, and the whole answer is read from its final state. The paper's results are from Kaiser and Sutskever's training with a curriculum; " +
-					"here it is trained like the other models, for 4,000 updates, each of which takes five times as long"},
+					"here it is trained without one, on unlimited fresh examples, for 4,000 updates, each of which takes five times as long as the other models'"},
 			{Family: "algorithmic", Title: "UT, counted from both ends", Block: OtherPositions, Own: true,
 				Note: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. " +
 					"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 512 with random gaps between the runs; sources end with the end token"},

@@ -194,7 +194,7 @@ func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 	for _, row := range []struct {
 		source string
 		list   []float64
-	}{{source(t), difference(t, c, publishedValue)}, {"ours", difference(t, c, b.value)}} {
+	}{{source(t) + ", these rows", difference(t, c, publishedValue)}, {"ours", difference(t, c, b.value)}} {
 		if !slices.ContainsFunc(row.list, func(v float64) bool { return !math.IsNaN(v) }) {
 			continue
 		}
@@ -271,7 +271,7 @@ func (b book) compare(model, other paper.Row, c paper.Column) comparison {
 			return proportions(m.Accuracy, n.Accuracy)
 		}
 	}
-	return welch(a, d)
+	return seedTest(a, d)
 }
 
 // comparisons returns one line that says whether the Universal Transformer is distinguishable from the other models.

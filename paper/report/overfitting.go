@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
@@ -128,30 +129,28 @@ func curvePoints(c *sweep.Curve, nats []float64) (points []plot.Point) {
 	return points
 }
 
-// judgeOverfitting contradicts the claim if no task fails in the test with 10,000 questions. Otherwise curves of training and validation would have
-// to decide. Errors with 1,000 questions stand beside those of the Universal Transformer.
+// judgeOverfitting contradicts the claim if there are tasks in which the Transformer does not overfit, by the curves of training and validation.
 func judgeOverfitting(b book) judgement {
-	list := b.babiRow("babi-10k-single-transformer")
-	if len(list) == 0 {
-		return judgement{verdict: NotRun, why: "no result of a Transformer"}
-	}
-	a := averageBabi(list)
-	ours := fmt.Sprintf("test errors 10k single %.2f %% over %d tasks, %d failed", a.best, a.tasks, len(a.failed))
-	for _, setting := range []struct{ name, title string }{{"babi-1k-single", "1k single"}, {"babi-1k-single-renamed", "words exchanged"}} {
-		if text := b.besideUT(setting.name); text != "" {
-			ours += fmt.Sprintf("; %s %s", setting.title, text)
+	var curves, ours []string
+	overfit, of := 0, 0
+	for _, s := range overfittingSettings {
+		if n, total := b.overfitTasks("babi-" + s.name + "-transformer"); total > 0 {
+			curves = append(curves, fmt.Sprintf("%d of %d tasks of %s", n, total, plain(s.title)))
+			overfit, of = overfit+n, of+total
+		}
+		if text := b.besideUT("babi-" + s.name); text != "" {
+			ours = append(ours, plain(s.title)+" "+text)
 		}
 	}
-	if few, of := b.overfitTasks("babi-1k-single-transformer"); of > 0 {
-		ours += fmt.Sprintf("; it overfits in %d of %d tasks of 1k single", few, of)
-		if many, of := b.overfitTasks("babi-10k-single-transformer"); of > 0 {
-			ours += fmt.Sprintf(", %d of %d of 10k", many, of)
-		}
+	if of == 0 {
+		return judgement{verdict: NotRun, why: "no curves of training and validation of a Transformer"}
 	}
-	if len(a.failed) > 0 {
-		return judgement{verdict: NotRun, ours: ours, why: "no curves of training and validation"}
+	j := judgement{"overfits in " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), Contradicted,
+		"after its lowest validation cross entropy, training falls and validation rises by more than a tenth"}
+	if overfit == of {
+		j.verdict = Reproduced
 	}
-	return judgement{verdict: Contradicted, ours: ours, why: "trained as the UT is; with 10,000 questions by weight decay"}
+	return j
 }
 
 // besideUT compares the average errors of the Transformer and of the Universal Transformer over the tasks that both have: "20.1 % (UT 20.9) over

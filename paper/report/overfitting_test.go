@@ -40,7 +40,9 @@ func TestOverfittingPage(t *testing.T) {
 		withCurve(answered(t, family+"task03", 1, 3, 9, 9), 0.25, falling, 1, 0.5, 0.25),
 		withCurve(answered(t, family+"task04", 1, 4, 9, 9), 0.25, nil, 1, 0.5, 0.25),
 		answered(t, "babi-10k-single-transformer/task02", 1, 2, 1, 1),
-	}, "; it overfits in 1 of 2 tasks of 1k single |")
+	}, "| contradicted | in words | overfits in 1 of 2 tasks of 1k single; test errors ")
+	render(t, []sweep.Result{withCurve(answered(t, family+"task02", 2, 2, 9, 9), 0.5, falling, 1, 0.5, 0.75)}, "| reproduced | in words | overfits in 1 of 1 tasks of 1k single")
+	render(t, []sweep.Result{answered(t, family+"task02", 1, 2, 9, 9)}, "| not run | in words | - | no curves of training and validation of a Transformer |")
 	if want := "| 1k, single | Transformer | 1 of 2 tasks | 0.250 | 0.375 | 0.500 |\n"; !strings.Contains(string(pages.Files["table1.md"]), want) {
 		t.Errorf("table1.md lacks %q", want)
 	}

@@ -2,34 +2,27 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
-
-	"universal-transformer/paper"
 )
 
 // A pair compares our model with another one in a setting, a task or a column of its table. Either may be empty where there is only one.
 type pair struct {
 	other, setting string
 	comparison
+	excepted bool // the comparison breaks the rule of fair comparisons
 }
 
-// exception marks a model that breaks the rule of fair comparisons.
-const exception = "*"
-
-// marked returns a row's name, with an asterisk if the row is an exception to the rule of fair comparisons.
-func marked(r paper.Row, name string) string {
-	if len(r.Unequal) > 0 {
-		return name + exception
-	}
-	return name
-}
+// exception marks the difference from a model that breaks the rule of fair comparisons.
+const exception = "†"
 
 // verdictOf returns the verdict on comparisons in which higher is better: reproduced if all are distinguishably better, contradicted if one
-// is worse.
+// is worse, not comparable if there are too few runs for any test.
 func verdictOf(pairs []pair) Verdict {
-	better := 0
+	better, tested := 0, false
 	for _, c := range pairs {
+		tested = tested || !math.IsNaN(c.p)
 		switch {
 		case c.below():
 			return Contradicted
@@ -40,15 +33,31 @@ func verdictOf(pairs []pair) Verdict {
 	switch {
 	case len(pairs) == 0:
 		return NotRun
+	case !tested:
+		return NotComparable
 	case better == len(pairs):
 		return Reproduced
 	}
 	return NotReproduced
 }
 
-// judge summarizes pairs: the differences by model, those that are distinguishable in bold, and the tests. The settings are named beside the
-// differences from a single model, and once for several models.
+// corrected returns pairs with p-values corrected by Holm's method for their number.
+func corrected(pairs []pair) []pair {
+	p := make([]float64, len(pairs))
+	for i, c := range pairs {
+		p[i] = c.p
+	}
+	pairs = slices.Clone(pairs)
+	for i, v := range holm(p) {
+		pairs[i].p = v
+	}
+	return pairs
+}
+
+// judge summarizes pairs: the differences by model, those that are distinguishable in bold, and the tests, whose p-values it corrects for the
+// number of pairs. The settings are named beside the differences from a single model, and once for several models.
 func judge(pairs []pair, digits string) judgement {
+	pairs = corrected(pairs)
 	others, settings := unique(pairs, func(c pair) string { return c.other }), unique(pairs, func(c pair) string { return c.setting })
 	words := unique(pairs, func(c pair) string { return c.word() })
 	var ours []string
@@ -73,7 +82,7 @@ func judge(pairs []pair, digits string) judgement {
 		why = append(why, words...)
 	}
 	why = append(why, testsOf(pairs)...)
-	if slices.ContainsFunc(others, func(other string) bool { return strings.HasSuffix(other, exception) }) {
+	if slices.ContainsFunc(pairs, func(c pair) bool { return c.excepted }) {
 		why = append(why, exception+" not trained alike, see the table")
 	}
 	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(why, "; ")}
@@ -93,13 +102,18 @@ func unique(pairs []pair, of func(pair) string) (list []string) {
 // printed in bold.
 func gap(pairs []pair, other, setting, digits string, bold bool) string {
 	at := slices.IndexFunc(pairs, func(c pair) bool { return c.other == other && c.setting == setting })
-	switch {
-	case at < 0:
+	if at < 0 {
 		return "-"
-	case bold && (pairs[at].above() || pairs[at].below()):
-		return fmt.Sprintf("**"+digits+"**", pairs[at].difference)
 	}
-	return fmt.Sprintf(digits, pairs[at].difference)
+	c := pairs[at]
+	text := fmt.Sprintf(digits, c.difference)
+	if c.excepted {
+		text += exception
+	}
+	if bold && (c.above() || c.below()) {
+		text = "**" + text + "**"
+	}
+	return text
 }
 
 // testsOf returns the tests of pairs; those that differ only in n are one: "Welch's t-test, n = 3 and 3 or 3 and 2".

@@ -131,13 +131,13 @@ func TestReadmeHasTheResults(t *testing.T) {
 		reaches(paper.Table4(), Better, "", "algorithmic", "algorithmic", "algorithmic")(b).ours,
 		"means " + strings.Join(means, ", ") + ";",
 		reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")(b).ours,
-		"a Transformer of four layers has " +
+		"a Transformer of four layers, with four times the parameters, has " +
 			reaches(paper.Table4(), Better, "", "algorithmic-alike-transformer", "algorithmic-alike-transformer", "algorithmic-alike-transformer")(b).ours,
 		spread("%.2f", sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU")),
 		spread("%.2f", sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU")),
 		fmt.Sprintf("%.2f %%, 19 tasks, 3 seeds", best), fmt.Sprintf("mean over seeds %.2f %%", overSeeds),
 		fmt.Sprintf("5.31 %% | %.2f %% | mean over seeds %.2f %%; names in training stories are exchanged and words replaced by synonyms; without this, %.2f %%; "+
-			"a Transformer trained alike has %.2f %% |", exchanged, ofExchanged, plain, alike),
+			"2 seeds; a Transformer trained alike has %.2f %% |", exchanged, ofExchanged, plain, alike),
 		fmt.Sprintf("a Transformer trained alike has %.2f %%, mean %.2f %%", transformer, ofTransformers),
 	} {
 		if !bytes.Contains(readme, []byte(want)) {

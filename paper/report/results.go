@@ -150,7 +150,8 @@ func (p *page) training(t paper.Table) {
 			r.ChosenBy, fmt.Sprintf("%.1f", r.Seconds/60), fmt.Sprint(r.Threads), by(r.TrainedBy), by(r.MeasuredBy))
 	}
 	p.printf("\nMinutes are those of training with its validations, on the machine of trained by. Where trained by is not recorded, the machine is unknown. " +
-		"Training the recipe of a run, with its seed, trains the run again.\n")
+		"Training the recipe of a run, with its seed, trains the run again, if the run used today's recipe and the version named here; later versions sum in another order or choose " +
+		"checkpoints otherwise (table 1).\n")
 }
 
 // nats formats a validation cross entropy; "" for results without one.

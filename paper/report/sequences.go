@@ -164,7 +164,7 @@ func (p *page) fromPositions(t paper.Table) {
 		}
 	}
 	if len(texts) > 0 {
-		p.printf("What positions, data and regularization add without a change of recurrence, the Universal Transformer of this block minus that of the paper's setting, %s: %s. "+
+		p.printf("What positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) add without a change of recurrence, the Universal Transformer of this block minus that of the paper's setting, %s: %s. "+
 			"What recurrence adds is the difference to the other models of this block.\n\n", set, strings.Join(texts, ", "))
 	}
 }
@@ -173,7 +173,7 @@ func (p *page) fromPositions(t paper.Table) {
 // seeds over their test examples.
 func (b book) compareSequences(model, other paper.Row, column, set string) (c comparison, kind string) {
 	x, y := b.of(model.Family, column), b.of(other.Family, column)
-	if c = welch(sequenceAccuracies(x, set), sequenceAccuracies(y, set)); !math.IsNaN(c.p) {
+	if c = seedTest(sequenceAccuracies(x, set), sequenceAccuracies(y, set)); !math.IsNaN(c.p) {
 		return c, "t"
 	}
 	s, u := chosenSet(x, set), chosenSet(y, set)
@@ -205,7 +205,7 @@ func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	if len(lines) == 0 {
 		return
 	}
-	p.printf("%s, sequences, %s. z: two-proportion z-test of one seed each, n = %s. t: Welch's t-test over seeds.\n\n%s\n", own.Title, set, count(total, "example"), strings.Join(lines, ""))
+	p.printf("%s, sequences, %s. z: two-proportion z-test of one seed each, n = %s. t: Welch's t-test over seeds, or with a single run the t-test of one value against a sample.\n\n%s\n", own.Title, set, count(total, "example"), strings.Join(lines, ""))
 }
 
 // kindOf returns the test of a comparison: "z", or "t, n = 3 and 3".

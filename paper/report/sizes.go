@@ -45,12 +45,12 @@ func parameters(runs []run) string {
 	return thousands((low + 500) / 1000)
 }
 
-// minutes returns the mean training time of the runs whose processor time is recorded, or of all by the clock.
+// minutes returns the mean training time: of processors if it is recorded for all runs, otherwise by the clock.
 func minutes(runs []run) string {
 	of := func(seconds func(run) float64) []float64 {
 		return values(runs, func(r run) (float64, bool) { return seconds(r) / 60, seconds(r) > 0 })
 	}
-	if list := of(func(r run) float64 { return r.TrainedBy.CPUSeconds }); len(list) > 0 {
+	if list := of(func(r run) float64 { return r.TrainedBy.CPUSeconds }); len(list) == len(runs) {
 		return twoDigits(mean(list))
 	}
 	if list := of(func(r run) float64 { return r.Seconds }); len(list) > 0 {

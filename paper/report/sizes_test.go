@@ -19,7 +19,8 @@ func TestSizes(t *testing.T) {
 		parameters, minutes string
 	}{
 		{[]run{sized(121_499, 0, 60)}, "121", "~1.0"},
-		{[]run{sized(121_500, 120, 60), sized(1_301_700, 360, 60), sized(200_000, 0, 6000)}, "122 to 1,302", "4.0"}, // processor times only
+		{[]run{sized(121_500, 120, 60), sized(1_301_700, 360, 60), sized(200_000, 0, 6000)}, "122 to 1,302", "~34"}, // processor times of some are not those of all
+		{[]run{sized(900, 120, 60), sized(900, 360, 60)}, "1", "4.0"},
 		{[]run{sized(900, 0, 6612)}, "1", "~110"},
 		{[]run{sized(900, 13.2, 0)}, "1", "0.22"},
 		{[]run{sized(900, 0, 0)}, "1", "not recorded"},

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/score"
@@ -86,6 +88,65 @@ func welch(a, b []float64) comparison {
 	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
 	c.p = studentTwoSided(c.difference/math.Sqrt(x+y), freedom)
 	return c
+}
+
+// seedTest compares two models by their seeds: by Welch's t-test, or where one of them has a single run, by the t-test of one value against a
+// sample (Crawford and Howell, 1998). p is NaN if both have a single run, or if the seeds do not differ.
+func seedTest(a, b []float64) comparison {
+	switch {
+	case len(a) > 1 && len(b) == 1:
+		return single(a, b[0], 1)
+	case len(a) == 1 && len(b) > 1:
+		return single(b, a[0], -1)
+	}
+	return welch(a, b)
+}
+
+// single compares a sample with a single value: t = (mean - value) / (s sqrt(1 + 1/n)). sign is -1 if the single value is the model's.
+func single(sample []float64, value, sign float64) comparison {
+	m, deviation := moments(sample)
+	n := float64(len(sample))
+	c := comparison{difference: sign * (m - value), p: math.NaN(), test: fmt.Sprintf("t-test of a single run, n = %d and 1", len(sample))}
+	if sign < 0 {
+		c.test = fmt.Sprintf("t-test of a single run, n = 1 and %d", len(sample))
+	}
+	if deviation == 0 {
+		c.test += ", no deviation"
+		return c
+	}
+	c.p = studentTwoSided((m-value)/(deviation*math.Sqrt(1+1/n)), n-1)
+	return c
+}
+
+// paired compares two models by their values on the same tasks, by the paired t-test.
+func paired(a, b []float64) comparison {
+	differences := make([]float64, len(a))
+	for i := range a {
+		differences[i] = a[i] - b[i]
+	}
+	m, deviation := moments(differences)
+	c := comparison{difference: m, p: math.NaN(), test: fmt.Sprintf("paired t-test over tasks, n = %d", len(a))}
+	if len(a) > 1 && deviation > 0 {
+		c.p = studentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
+	}
+	return c
+}
+
+// holm returns the p-values of several comparisons, corrected by Holm's method. NaN, where there is no test, remains.
+func holm(p []float64) []float64 {
+	var order []int
+	for i, v := range p {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	corrected, largest := slices.Clone(p), 0.0
+	for rank, i := range order {
+		largest = max(largest, min(1, float64(len(order)-rank)*p[i]))
+		corrected[i] = largest
+	}
+	return corrected
 }
 
 // proportions compares the accuracies of two models on test examples by the two-proportion z-test.

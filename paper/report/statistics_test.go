@@ -44,6 +44,31 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
+// Values of scipy.stats: ttest_rel; t.sf of (mean - value) / (s sqrt(1 + 1/n)) with n - 1 degrees of freedom. Corrected p-values are by
+// hand: .005 4, .01 3, .03 2 and, as it may not fall, the same again.
+func TestSmallSamples(t *testing.T) {
+	if c := paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}); math.Abs(c.difference-0.75) > 1e-12 || math.Abs(c.p-0.245194) > 1e-5 || c.test != "paired t-test over tasks, n = 4" {
+		t.Errorf("%+v", c)
+	}
+	if c := seedTest([]float64{0.7, 0.66, 0.39}, []float64{0.58}); math.Abs(c.difference-0.0033333) > 1e-6 || math.Abs(c.p-0.987895) > 1e-5 || c.test != "t-test of a single run, n = 3 and 1" {
+		t.Errorf("%+v", c)
+	}
+	if c := seedTest([]float64{0.58}, []float64{0.7, 0.66, 0.39}); math.Abs(c.difference+0.0033333) > 1e-6 || math.Abs(c.p-0.987895) > 1e-5 || c.test != "t-test of a single run, n = 1 and 3" {
+		t.Errorf("%+v", c)
+	}
+	for _, c := range []comparison{seedTest([]float64{1, 1}, []float64{0.5}), seedTest([]float64{1}, []float64{2}), paired([]float64{1}, []float64{2})} {
+		if !math.IsNaN(c.p) {
+			t.Errorf("%+v", c)
+		}
+	}
+	got := holm([]float64{0.04, math.NaN(), 0.01, 0.03, 0.005})
+	for i, want := range []float64{0.06, math.NaN(), 0.03, 0.06, 0.02} {
+		if !(math.Abs(got[i]-want) < 1e-12) && !(math.IsNaN(got[i]) && math.IsNaN(want)) {
+			t.Errorf("%v at %d, want %v", got[i], i, want)
+		}
+	}
+}
+
 // By hand: 1, 2 and 6 have mean 3 and deviation sqrt(14/2).
 func TestMoments(t *testing.T) {
 	if mean, deviation := moments([]float64{1, 2, 6}); mean != 3 || math.Abs(deviation-math.Sqrt(7)) > 1e-12 {

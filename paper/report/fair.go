@@ -1,0 +1,60 @@
+package report
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
+	"universal-transformer/paper"
+)
+
+// excepted reports whether a row differs from another one, in a column, in fields of its exceptions to the rule: in the recipe of the cell, or in
+// that of the run it starts from. It is false if either has no such cell.
+func excepted(own, r paper.Row, column string) bool {
+	for _, u := range r.Unequal {
+		if slices.ContainsFunc(u.Fields, func(field string) bool { return differ(own.Family+"/"+column, r.Family+"/"+column, field) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// differ reports whether two recipes, or those that they start from, differ in a field.
+func differ(own, other, field string) bool {
+	x, errX := recipes.Named(own)
+	y, errY := recipes.Named(other)
+	if errX != nil || errY != nil {
+		return false
+	}
+	if fieldsOf(x.Run())[field] != fieldsOf(y.Run())[field] {
+		return true
+	}
+	return x.From != "" && y.From != "" && differ(x.From, y.From, field)
+}
+
+// fieldsOf returns the fields of a run by their paths. Lists are text.
+func fieldsOf(r experiment.Run) map[string]any {
+	var run any
+	if err := json.Unmarshal(r.JSON(), &run); err != nil {
+		panic(err) // JSON of our own
+	}
+	fields := map[string]any{}
+	collect(fields, "", run)
+	return fields
+}
+
+func collect(fields map[string]any, path string, v any) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			collect(fields, strings.TrimPrefix(path+"."+key, "."), value)
+		}
+	case []any:
+		fields[path] = fmt.Sprint(v)
+	default:
+		fields[path] = v
+	}
+}
