@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"universal-transformer/bleu"
+	"universal-transformer/internal/significance"
 	"universal-transformer/task"
 )
 
@@ -76,23 +77,14 @@ func (r Run) value() float64 {
 	return math.NaN()
 }
 
-// adjust replaces p-values by those of Holm's procedure (1979): the i-th smallest of n times n-i, i from 0, at most 1 and at least that of the one
-// before.
+// adjust corrects the p-values of pairs for their number.
 func adjust(pairs []Pair) {
-	order := make([]int, len(pairs))
-	for i := range order {
-		order[i] = i
+	p := make([]float64, len(pairs))
+	for i := range pairs {
+		p[i] = pairs[i].P
 	}
-	slices.SortStableFunc(order, func(a, b int) int {
-		if pairs[a].P < pairs[b].P {
-			return -1
-		}
-		return 1
-	})
-	before := 0.0
-	for i, at := range order {
-		before = max(before, min(1, float64(len(pairs)-i)*pairs[at].P))
-		pairs[at].P = before
+	for i, v := range significance.Holm(p) {
+		pairs[i].P = v
 	}
 }
 

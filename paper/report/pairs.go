@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"universal-transformer/internal/significance"
 )
 
 // A pair compares our model with another one in a setting, a task or a column of its table. Either may be empty where there is only one.
@@ -48,7 +50,7 @@ func corrected(pairs []pair) []pair {
 		p[i] = c.p
 	}
 	pairs = slices.Clone(pairs)
-	for i, v := range holm(p) {
+	for i, v := range significance.Holm(p) {
 		pairs[i].p = v
 	}
 	return pairs

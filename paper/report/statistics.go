@@ -1,13 +1,12 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"universal-transformer/internal/score"
+	"universal-transformer/internal/significance"
 )
 
 // moments returns the mean and the sample standard deviation, which is NaN for fewer than two values.
@@ -36,12 +35,12 @@ type comparison struct {
 	test       string  // with its n: "Welch's t-test, n = 3 and 3"
 }
 
-// significance is the level below which a difference counts.
-const significance = 0.05
+// level is the p-value below which a difference counts.
+const level = 0.05
 
 // above and below report whether the model is distinguishably better or worse than the other; higher is better.
-func (c comparison) above() bool { return c.p < significance && c.difference > 0 }
-func (c comparison) below() bool { return c.p < significance && c.difference < 0 }
+func (c comparison) above() bool { return c.p < level && c.difference > 0 }
+func (c comparison) below() bool { return c.p < level && c.difference < 0 }
 
 // word returns "better", "worse" or "not distinguishable"; higher is better.
 func (c comparison) word() string {
@@ -86,7 +85,7 @@ func welch(a, b []float64) comparison {
 		return c
 	}
 	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
-	c.p = studentTwoSided(c.difference/math.Sqrt(x+y), freedom)
+	c.p = significance.StudentTwoSided(c.difference/math.Sqrt(x+y), freedom)
 	return c
 }
 
@@ -114,7 +113,7 @@ func single(sample []float64, value, sign float64) comparison {
 		c.test += ", no deviation"
 		return c
 	}
-	c.p = studentTwoSided((m-value)/(deviation*math.Sqrt(1+1/n)), n-1)
+	c.p = significance.StudentTwoSided((m-value)/(deviation*math.Sqrt(1+1/n)), n-1)
 	return c
 }
 
@@ -127,26 +126,9 @@ func paired(a, b []float64) comparison {
 	m, deviation := moments(differences)
 	c := comparison{difference: m, p: math.NaN(), test: fmt.Sprintf("paired t-test over tasks, n = %d", len(a))}
 	if len(a) > 1 && deviation > 0 {
-		c.p = studentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
+		c.p = significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
 	}
 	return c
-}
-
-// holm returns the p-values of several comparisons, corrected by Holm's method. NaN, where there is no test, remains.
-func holm(p []float64) []float64 {
-	var order []int
-	for i, v := range p {
-		if !math.IsNaN(v) {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	corrected, largest := slices.Clone(p), 0.0
-	for rank, i := range order {
-		largest = max(largest, min(1, float64(len(order)-rank)*p[i]))
-		corrected[i] = largest
-	}
-	return corrected
 }
 
 // proportions compares the accuracies of two models on test examples by the two-proportion z-test.
@@ -164,51 +146,6 @@ func examples(a, b int) string {
 		return count(a, "example")
 	}
 	return fmt.Sprintf("%s and %s", thousands(a), count(b, "example"))
-}
-
-// studentTwoSided returns the probability that Student's t with the given degrees of freedom is at least |t| away from 0.
-func studentTwoSided(t, freedom float64) float64 {
-	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
-}
-
-// incompleteBeta returns the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
-func incompleteBeta(a, b, x float64) float64 {
-	if x <= 0 || x >= 1 {
-		return min(max(x, 0), 1)
-	}
-	if x > (a+1)/(a+b+2) {
-		return 1 - incompleteBeta(b, a, 1-x)
-	}
-	la, _ := math.Lgamma(a)
-	lb, _ := math.Lgamma(b)
-	lab, _ := math.Lgamma(a + b)
-	front := math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log(1-x)) / a
-	return front * betaFraction(a, b, x)
-}
-
-// betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method.
-func betaFraction(a, b, x float64) float64 {
-	const tiny, precision, iterations = 1e-300, 1e-14, 500
-	atLeast := func(v float64) float64 {
-		if math.Abs(v) < tiny {
-			return tiny
-		}
-		return v
-	}
-	c, d := 1.0, 1/atLeast(1-(a+b)*x/(a+1))
-	result := d
-	for i := 1; i < iterations; i++ {
-		m := float64(i)
-		for _, term := range []float64{m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m)), -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))} {
-			d = 1 / atLeast(1+term*d)
-			c = atLeast(1 + term/c)
-			result *= d * c
-		}
-		if math.Abs(d*c-1) < precision {
-			break
-		}
-	}
-	return result
 }
 
 // grouped holds the names of models by the outcome of a comparison.

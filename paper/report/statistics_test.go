@@ -8,17 +8,6 @@ import (
 	"universal-transformer/internal/score"
 )
 
-// Values of scipy.stats.t.sf(t, df) * 2 (SciPy 1.17.1).
-func TestStudentTwoSided(t *testing.T) {
-	for _, c := range []struct{ t, freedom, want float64 }{
-		{2.0, 3.0, 0.139325968559}, {-1.5, 1.0, 0.374334083622}, {0.0, 5.0, 1}, {12.0, 2.3, 0.00400791383823}, {0.3, 47.5, 0.765486146158}, {4.5, 120.0, 1.58255793986e-05},
-	} {
-		if got := studentTwoSided(c.t, c.freedom); math.Abs(got-c.want) > 1e-10 {
-			t.Errorf("t = %v with %v degrees of freedom: %v, want %v", c.t, c.freedom, got, c.want)
-		}
-	}
-}
-
 // Values of scipy.stats.ttest_ind(a, b, equal_var=False) and of the two-proportion z-test by hand.
 func TestComparisons(t *testing.T) {
 	c := welch([]float64{40.26, 41.0, 41.1}, []float64{40.0, 40.1, 39.9})
@@ -44,8 +33,7 @@ func TestComparisons(t *testing.T) {
 	}
 }
 
-// Values of scipy.stats: ttest_rel; t.sf of (mean - value) / (s sqrt(1 + 1/n)) with n - 1 degrees of freedom. Corrected p-values are by
-// hand: .005 4, .01 3, .03 2 and, as it may not fall, the same again.
+// Values of scipy.stats: ttest_rel; t.sf of (mean - value) / (s sqrt(1 + 1/n)) with n - 1 degrees of freedom.
 func TestSmallSamples(t *testing.T) {
 	if c := paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}); math.Abs(c.difference-0.75) > 1e-12 || math.Abs(c.p-0.245194) > 1e-5 || c.test != "paired t-test over tasks, n = 4" {
 		t.Errorf("%+v", c)
@@ -59,12 +47,6 @@ func TestSmallSamples(t *testing.T) {
 	for _, c := range []comparison{seedTest([]float64{1, 1}, []float64{0.5}), seedTest([]float64{1}, []float64{2}), paired([]float64{1}, []float64{2})} {
 		if !math.IsNaN(c.p) {
 			t.Errorf("%+v", c)
-		}
-	}
-	got := holm([]float64{0.04, math.NaN(), 0.01, 0.03, 0.005})
-	for i, want := range []float64{0.06, math.NaN(), 0.03, 0.06, 0.02} {
-		if !(math.Abs(got[i]-want) < 1e-12) && !(math.IsNaN(got[i]) && math.IsNaN(want)) {
-			t.Errorf("%v at %d, want %v", got[i], i, want)
 		}
 	}
 }

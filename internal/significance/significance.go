@@ -1,0 +1,71 @@
+// Package significance has what tests of significance need beyond means and deviations.
+package significance
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Holm returns the p-values of several comparisons, corrected by the procedure of Holm (1979): the i-th smallest of n times n-i, i from 0, at most 1
+// and at least that of the one before. NaN, where there is no test, remains and does not count.
+func Holm(p []float64) []float64 {
+	var order []int
+	for i, v := range p {
+		if !math.IsNaN(v) {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	corrected, largest := slices.Clone(p), 0.0
+	for rank, i := range order {
+		largest = max(largest, min(1, float64(len(order)-rank)*p[i]))
+		corrected[i] = largest
+	}
+	return corrected
+}
+
+// StudentTwoSided returns the probability that Student's t with the given degrees of freedom is at least |t| away from 0.
+func StudentTwoSided(t, freedom float64) float64 {
+	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
+}
+
+// incompleteBeta returns the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
+func incompleteBeta(a, b, x float64) float64 {
+	if x <= 0 || x >= 1 {
+		return min(max(x, 0), 1)
+	}
+	if x > (a+1)/(a+b+2) {
+		return 1 - incompleteBeta(b, a, 1-x)
+	}
+	la, _ := math.Lgamma(a)
+	lb, _ := math.Lgamma(b)
+	lab, _ := math.Lgamma(a + b)
+	front := math.Exp(lab-la-lb+a*math.Log(x)+b*math.Log(1-x)) / a
+	return front * betaFraction(a, b, x)
+}
+
+// betaFraction returns the continued fraction of the incomplete beta function, by Lentz's method.
+func betaFraction(a, b, x float64) float64 {
+	const tiny, precision, iterations = 1e-300, 1e-14, 500
+	atLeast := func(v float64) float64 {
+		if math.Abs(v) < tiny {
+			return tiny
+		}
+		return v
+	}
+	c, d := 1.0, 1/atLeast(1-(a+b)*x/(a+1))
+	result := d
+	for i := 1; i < iterations; i++ {
+		m := float64(i)
+		for _, term := range []float64{m * (b - m) * x / ((a + 2*m - 1) * (a + 2*m)), -(a + m) * (a + b + m) * x / ((a + 2*m) * (a + 2*m + 1))} {
+			d = 1 / atLeast(1+term*d)
+			c = atLeast(1 + term/c)
+			result *= d * c
+		}
+		if math.Abs(d*c-1) < precision {
+			break
+		}
+	}
+	return result
+}
