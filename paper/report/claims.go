@@ -196,15 +196,11 @@ func judgeEarlyHalting(b book) judgement {
 	return j
 }
 
-// judgeSharpening checks whether the supporting facts get more attention, relative to uniform attention, in the last step than in earlier ones, in
-// models that solve a task of one to three facts. A fall to less than nine tenths of the highest counts. Steps that less than a tenth of the questions
-// run are left out.
+// judgeSharpening checks in how many models and tasks of one to three facts attention sharpens, where the model solves the task.
 func judgeSharpening(adaptive bool) func(book) judgement {
-	const fall, few = 0.9, 0.1
 	return func(b book) judgement {
 		t := paper.Table1()
-		total, sharpens := 0, 0
-		example := ""
+		total, sharp, example := 0, 0, ""
 		for _, r := range t.Rows {
 			if r.Adaptive != adaptive || strings.HasSuffix(r.Family, "-transformer") {
 				continue
@@ -213,32 +209,45 @@ func judgeSharpening(adaptive bool) func(book) judgement {
 				if s.task > 3 || s.best > paper.BabiFails || len(s.attention) < 2 {
 					continue
 				}
-				var ratios []float64
-				for _, a := range s.attention {
-					if float64(a.Stories) >= few*float64(s.attention[0].Stories) {
-						ratios = append(ratios, a.Share/a.Uniform)
-					}
-				}
 				total++
-				if last := ratios[len(ratios)-1]; last >= fall*slices.Max(ratios) && last > ratios[0] {
-					sharpens++
+				if ratios := relative(s.attention); sharpens(ratios) {
+					sharp++
 				} else if example == "" {
 					example = fmt.Sprintf("; not in %s, task %d: %s", settingTitle(r.Family), s.task, listed(ratios))
 				}
 			}
 		}
-		j := judgement{fmt.Sprintf("in %d of %d models and tasks%s", sharpens, total, example), NotReproduced,
+		j := judgement{fmt.Sprintf("in %d of %d models and tasks%s", sharp, total, example), NotReproduced,
 			"attention to the supporting facts, relative to uniform, in the last step at least .9 of the highest and above the first; tasks 1 to 3 where solved"}
 		switch {
 		case total == 0:
 			return judgement{verdict: NotRun}
-		case sharpens == total:
+		case sharp == total:
 			j.verdict = Reproduced
-		case 2*sharpens < total:
+		case 2*sharp < total:
 			j.verdict = Contradicted
 		}
 		return j
 	}
+}
+
+// relative returns the attention to the supporting facts, step by step, divided by that of uniform attention, since later steps may average
+// other stories. Steps that less than a tenth of the questions run are left out.
+func relative(attention []measure.AttentionShare) (ratios []float64) {
+	const few = 0.1
+	for _, a := range attention {
+		if float64(a.Stories) >= few*float64(attention[0].Stories) {
+			ratios = append(ratios, a.Share/a.Uniform)
+		}
+	}
+	return ratios
+}
+
+// sharpens reports whether the last value is above the first and at least nine tenths of the highest.
+func sharpens(ratios []float64) bool {
+	const fall = 0.9
+	last := ratios[len(ratios)-1]
+	return last >= fall*slices.Max(ratios) && last > ratios[0]
 }
 
 // listed returns "1.2, 2.3".
