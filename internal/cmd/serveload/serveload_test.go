@@ -3,8 +3,10 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"net"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -82,9 +84,8 @@ func TestLoad(t *testing.T) {
 // Wrong answers, errors that are not clear, and what grows are noticed.
 func TestFaultsAreNoticed(t *testing.T) {
 	address, expected := served(t)
-	for prompt := range expected {
+	for prompt := range expected { // of all, as a busy machine may ask for few
 		expected[prompt] += "1"
-		break
 	}
 	if a := ask(t.Context(), address, 4, time.Second, expected); a.err() == nil || !strings.Contains(a.err().Error(), "is answered") {
 		t.Errorf("a wrong answer: %v", a)
@@ -101,7 +102,9 @@ func TestFaultsAreNoticed(t *testing.T) {
 			if err != nil {
 				return
 			}
-			_, _ = connection.Write([]byte(text))
+			if _, err := http.ReadRequest(bufio.NewReader(connection)); err == nil { // what is left unread resets the connection
+				_, _ = connection.Write([]byte(text))
+			}
 			connection.Close()
 		}
 	}()
