@@ -47,8 +47,7 @@ const legend = `- **reproduced**: our figure reaches the paper's, rounded as the
 - **contradicted**: our measurement shows the opposite, distinguishably where it compares models.
 - **not comparable**: our data are too different, or we have too few runs for a test. **not run**: we have no result.
 
-Models are called better or worse only where a test over n seeds or n test examples gives p < 0.05, for the comparisons of a claim corrected by Holm's method; otherwise they are "not distinguishable".
-The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors.
+Models are called better or worse only where a test over n seeds or n test examples gives p < 0.05, for the comparisons of a claim corrected by Holm's method; otherwise they are "not distinguishable". The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors.
 
 `
 
