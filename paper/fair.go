@@ -1,5 +1,10 @@
 package paper
 
+import (
+	"fmt"
+	"strings"
+)
+
 // PeakRates is the grid of peak learning rates from which a row chooses one on validation data.
 var PeakRates = []float64{0.0003, 0.001, 0.003, 0.01, 0.03}
 
@@ -11,9 +16,15 @@ type Unequal struct {
 	Why    string
 }
 
-// Rule states the rule of fair comparisons, as the published rows keep it: none of them has a peak rate of its own.
+// Rule states the rule of fair comparisons, and that no published row has a peak rate of its own.
 func Rule() string {
-	return "Compared rows differ in the model alone, and rows of equal time also in the number of updates: they have the data, the training and the peak learning rate of the Universal Transformer"
+	rates := make([]string, len(PeakRates))
+	for i, r := range PeakRates {
+		rates[i] = fmt.Sprint(r)
+	}
+	last := len(rates) - 1
+	return "Compared rows differ in the model, and at most in a peak learning rate chosen on validation data (" + strings.Join(rates[:last], ", ") + " or " + rates[last] +
+		"; so far all have that of the Universal Transformer) and in the number of updates of a row of equal time"
 }
 
 // Exceptions that several rows have.

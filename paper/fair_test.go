@@ -193,4 +193,7 @@ func TestRule(t *testing.T) {
 			t.Errorf("case %d: %q, want %q", i, got, c.want)
 		}
 	}
+	if want := "(0.0003, 0.001, 0.003, 0.01 or 0.03; so far all have that of the Universal Transformer)"; !strings.Contains(Rule(), want) {
+		t.Errorf("%q lacks %q", Rule(), want)
+	}
 }

@@ -27,8 +27,8 @@ directory. It prints that path. docs/weights.md has every formula, docs/weights.
 with NumPy.
 
 With --run: a new run directory with the weights, the configuration and the vocabularies only. It is
-smaller, needs no data, and works with every command that uses a model, such as decode, eval, serve
-and trace. Training cannot be resumed from it.
+smaller, needs no data, and works with every command that uses a model, such as decode, serve and
+trace. Training cannot be resumed from it.
 
 With --onnx: graphs of ONNX in the folder export, of fixed sizes: model.onnx for a classifier or a
 tagger; encoder.onnx and step.onnx, which decodes one token with a cache, for others. All steps up

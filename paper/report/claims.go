@@ -13,8 +13,8 @@ import (
 // claims lists the paper's statements, with its figures.
 func claims() []claim {
 	return []claim{
-		{"Section 3.1", "bAbI: UT better than the Transformer", "0.23 against 15.2 % errors", judgeBabi("", "-transformer")},
-		{"Section 3.1", "bAbI: halting better than fixed depth", "0.21 against 0.23 % errors", judgeBabi("-adaptive", "")},
+		{"Section 3.1", "bAbI: UT better than the Transformer", "0.23 against 15.2 % errors", judgeBabiModels("", "-transformer")},
+		{"Section 3.1", "bAbI: halting better than fixed depth", "0.21 against 0.23 % errors", judgeBabiModels("-adaptive", "")},
 		{"Section 3.1", "bAbI: the Transformer always overfits", "in words", judgeOverfitting},
 		{"Section 3.1", "bAbI: ponder time grows with the supporting facts", "2.3, 3.1, 3.8 steps for 1, 2, 3 facts", judgePonder},
 		{"Section 3.1", "bAbI: with three facts, many positions halt at step 1 or 2", "in words", judgeEarlyHalting},
@@ -49,23 +49,21 @@ func shown(how string) func(book) judgement {
 	return func(book) judgement { return judgement{ours: "shown by a test", verdict: Reproduced, why: how} }
 }
 
-// judgeBabi compares the models of two rows of a setting of table 1, task by task, in every setting in which both have results.
-func judgeBabi(model, other string) func(book) judgement {
+// judgeBabiModels compares the models of two rows, task by task, in every setting of table 1 in which both have results: accuracies in percent, means
+// over seeds.
+func judgeBabiModels(model, other string) func(book) judgement {
 	return func(b book) judgement {
 		var pairs []pair
 		for _, s := range paper.BabiSettings {
-			x, y := commonTasks(b.babiRow("babi-"+s.Name+model), b.babiRow("babi-"+s.Name+other))
-			if len(x) < 2 {
+			list, others := commonTasks(b.babiRow("babi-"+s.Name+model), b.babiRow("babi-"+s.Name+other))
+			if len(list) < 2 {
 				continue
 			}
-			right := func(list []babiTask, of func(babiTask) float64) (values []float64) {
-				for _, t := range list {
-					values = append(values, 100-of(t))
-				}
-				return values
+			var x, y []float64
+			for i := range list {
+				x, y = append(x, 100-mean(list[i].seeds)), append(y, 100-mean(others[i].seeds))
 			}
-			overSeeds := func(t babiTask) float64 { return mean(t.seeds) }
-			pairs = append(pairs, pair{setting: plain(s.Title), comparison: paired(right(x, overSeeds), right(y, overSeeds))})
+			pairs = append(pairs, pair{setting: plain(s.Title), comparison: paired(x, y)})
 		}
 		j := judge(pairs, "%+.2f")
 		if len(pairs) > 0 {
@@ -139,8 +137,10 @@ func judgePonder(b book) judgement {
 // settingTitle returns the title of the setting of table 1 that a family belongs to.
 func settingTitle(family string) string {
 	for _, s := range paper.BabiSettings {
-		if family == "babi-"+s.Name || slices.ContainsFunc(paper.BabiModels[:], func(m struct{ Suffix, Title string }) bool { return family == "babi-"+s.Name+m.Suffix }) {
-			return plain(s.Title)
+		for _, m := range paper.BabiModels {
+			if family == "babi-"+s.Name+m.Suffix {
+				return plain(s.Title)
+			}
 		}
 	}
 	return family

@@ -19,6 +19,7 @@ func TestJudge(t *testing.T) {
 		{nil, judgement{verdict: NotRun}},
 		{[]pair{at("A", "", 1, .01, welch), at("B", "", 2, .01, welch)}, judgement{"A +1.0; B +2.0", Reproduced, "better; " + welch}},
 		{[]pair{at("A*", "", 1, .2, welch)}, judgement{"A +1.0†", NotReproduced, "not distinguishable; " + welch + "; † not trained alike, see the table"}},
+		{[]pair{at("A", "", 1, math.NaN(), "n = 1 and 1")}, judgement{"A +1.0", NotComparable, "not distinguishable; n = 1 and 1"}},
 		{[]pair{at("A", "", 1, .2, welch)}, judgement{"A +1.0", NotReproduced, "not distinguishable; " + welch}},
 		{[]pair{at("", "x", 1, math.NaN(), "n = 1 and 1"), at("", "y", 1, .01, z)}, judgement{"x +1.0, y **+1.0**", NotReproduced, "bold: distinguishable; n = 1 and 1; " + z}},
 		{[]pair{at("A", "x", 1, .01, welch), at("A", "y", -2, .01, welch), at("B", "y", 0.25, .3, "Welch's t-test, n = 3 and 2")},
