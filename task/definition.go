@@ -1,7 +1,9 @@
 package task
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 
 	"universal-transformer/internal/vocab"
 )
@@ -34,6 +36,14 @@ func (e *MissingDataError) Error() string { return e.Err.Error() }
 
 // Unwrap returns what is missing.
 func (e *MissingDataError) Unwrap() error { return e.Err }
+
+// OfDataSet returns a [MissingDataError] for an error that says that a file of a public data set does not exist, and any other error as it is.
+func OfDataSet(set string, err error) error {
+	if known := new(MissingDataError); !errors.Is(err, fs.ErrNotExist) || errors.As(err, &known) {
+		return err
+	}
+	return &MissingDataError{Set: set, Err: err}
+}
 
 // Aligned is a Definition that knows which source tokens each token of an answer depends on.
 type Aligned interface {

@@ -78,26 +78,9 @@ func withSetHint(err error) error {
 		if path := new(fs.PathError); errors.As(err, &path) && strings.HasPrefix(path.Path, "~") {
 			return fmt.Errorf("%w, as in --set %s=FILE, with $HOME in place of ~", err, missing.Field)
 		}
-		if set := publicData(missing.Field); set != "" {
-			return fmt.Errorf("%w, as in --set %s=FILE, or get them with ut data %s", err, missing.Field, set)
-		}
 		return fmt.Errorf("%w, as in --set %s=FILE", err, missing.Field)
 	}
 	return err
-}
-
-// publicData returns the command of ut data for the files that a field of the agreement tasks or LAMBADA names, or "" for other fields.
-func publicData(field string) string {
-	at := strings.LastIndex(field, ".")
-	switch name, path := field[at+1:], field[:max(at, 0)]; {
-	case strings.HasPrefix(path, "task.agreement") && name == "text", strings.HasPrefix(path, "task.lambada") && name == "prose":
-		return "gutenberg"
-	case strings.HasPrefix(path, "task.agreement"):
-		return "linzen"
-	case strings.HasPrefix(path, "task.lambada"):
-		return "lambada"
-	}
-	return ""
 }
 
 // existing returns the error for a new run whose directory already holds one.

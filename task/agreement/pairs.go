@@ -72,7 +72,7 @@ func (c Pairs) read() (d division, err error) {
 		return d, err
 	}
 	lines, err := readText(c.Text)
-	if err != nil {
+	if err = task.OfDataSet("gutenberg", err); err != nil {
 		return d, err
 	}
 	test, long, shared := map[string]bool{}, 0, 0

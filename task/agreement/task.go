@@ -32,7 +32,7 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 	}
 	d, err := read()
 	if err != nil {
-		return nil, err
+		return nil, task.OfDataSet("linzen", err)
 	}
 	if len(d.training) == 0 || len(d.validation) == 0 || len(d.test) == 0 {
 		return nil, fmt.Errorf("%s: %d rows for training, %d for validation, %d for testing: there must be some of each",

@@ -114,7 +114,7 @@ func (c Reading) Open() (task.Task, error) {
 func (d Data) open(name string) (t *Task, err error) {
 	t = &Task{name: name}
 	if t.sets, err = d.readSets(); err != nil {
-		return nil, err
+		return nil, task.OfDataSet("lambada", err)
 	}
 	if t.corpus, err = d.readCorpus(t.sets); err != nil {
 		return nil, err
