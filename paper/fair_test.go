@@ -1,8 +1,6 @@
 package paper
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -135,29 +133,11 @@ func values(t *testing.T, c Cell) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var run any
-	if err := json.Unmarshal(r.Run().JSON(), &run); err != nil {
-		t.Fatal(err)
-	}
-	fields := map[string]any{}
-	collect(fields, "", run)
+	fields := r.Run().Fields()
 	if from, ok := fields["training.pretrained"].(string); ok { // of the same row
 		fields["training.pretrained"] = strings.Replace(from, "/"+c.Row.Family+"/", "/", 1)
 	}
 	return fields
-}
-
-func collect(fields map[string]any, path string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			collect(fields, strings.TrimPrefix(path+"."+key, "."), value)
-		}
-	case []any:
-		fields[path] = fmt.Sprint(v)
-	default:
-		fields[path] = v
-	}
 }
 
 // The rule itself, on runs written by hand: which differences are allowed.

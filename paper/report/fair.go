@@ -1,12 +1,8 @@
 package report
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
-	"strings"
 
-	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/paper"
 )
@@ -29,32 +25,8 @@ func differ(own, other, field string) bool {
 	if errX != nil || errY != nil {
 		return false
 	}
-	if fieldsOf(x.Run())[field] != fieldsOf(y.Run())[field] {
+	if x.Run().Fields()[field] != y.Run().Fields()[field] {
 		return true
 	}
 	return x.From != "" && y.From != "" && differ(x.From, y.From, field)
-}
-
-// fieldsOf returns the fields of a run by their paths. Lists are text.
-func fieldsOf(r experiment.Run) map[string]any {
-	var run any
-	if err := json.Unmarshal(r.JSON(), &run); err != nil {
-		panic(err) // JSON of our own
-	}
-	fields := map[string]any{}
-	collect(fields, "", run)
-	return fields
-}
-
-func collect(fields map[string]any, path string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, value := range v {
-			collect(fields, strings.TrimPrefix(path+"."+key, "."), value)
-		}
-	case []any:
-		fields[path] = fmt.Sprint(v)
-	default:
-		fields[path] = v
-	}
 }

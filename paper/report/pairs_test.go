@@ -18,6 +18,7 @@ func TestJudge(t *testing.T) {
 	}{
 		{nil, judgement{verdict: NotRun}},
 		{[]pair{at("A", "", 1, .01, welch), at("B", "", 2, .01, welch)}, judgement{"A +1.0; B +2.0", Reproduced, "better; " + welch}},
+		{[]pair{at("A", "", 1, .03, welch), at("B", "", 1, .04, welch)}, judgement{"A +1.0; B +1.0", NotReproduced, "not distinguishable; " + welch}}, // .06 corrected
 		{[]pair{at("A*", "", 1, .2, welch)}, judgement{"A +1.0†", NotReproduced, "not distinguishable; " + welch + "; † not trained alike, see the table"}},
 		{[]pair{at("A", "", 1, math.NaN(), "n = 1 and 1")}, judgement{"A +1.0", NotComparable, "not distinguishable; n = 1 and 1"}},
 		{[]pair{at("A", "", 1, .2, welch)}, judgement{"A +1.0", NotReproduced, "not distinguishable; " + welch}},
