@@ -273,7 +273,7 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 			m, n, k = 1+rng.Intn(14), (4+rng.Intn(5))*kernel.NR+1+rng.Intn(kernel.NR), 1+rng.Intn(600)
 		}
 		a, b := draw[T](rng, m*k, false), draw[T](rng, k*n, false)
-		g := Matmul{M: m, N: n, K: k, ARow: k * size, AK: size, BK: n * size, BN: size, CRow: n * size, Kernel: kernel, SplitK: m == 1}
+		g := Matmul{M: m, N: n, K: k, ARow: k * size, AK: size, BK: n * size, BN: size, CRow: n * size, Kernel: kernel, SplitK: m == 1, PackA: rng.Intn(2) == 0}
 		aAt, bAt := func(r, c int) T { return a[r*k+c] }, func(r, c int) T { return b[r*n+c] }
 		if rng.Intn(2) == 0 {
 			g.ARow, g.AK, g.PackA = size, m*size, rng.Intn(2) == 0

@@ -18,7 +18,7 @@ type Matmul struct {
 	BK, BN   int
 	CRow     int
 	Kernel   *Gemm
-	PackA    bool // elements along k are far apart: copy strips of a first
+	PackA    bool // elements of a strip of a are far apart: copy them first
 	Direct   bool // read b in place
 	SplitK   bool // a single row may be computed from partial sums, so its last bits may differ from those among other rows
 	Dots     bool // b is Direct and read column by column, with partial sums as with SplitK; requires CanDot
@@ -45,11 +45,20 @@ func (g *Matmul) PaysToReadDirectly() bool {
 // PaysToPackA reports whether strips of a should be copied before they are multiplied: its terms are far apart, and columns of b are many. If
 // the rows of a lie side by side, a line of the cache has a term of all rows of a strip, and copying pays only if lines of different terms are so
 // far apart that they displace each other.
+//
+// Rows whose distance is a multiple of 2 KB share lines of the cache: a strip of twelve rows displaces itself in a cache of eight ways, and a block
+// of rows uses a part of the next cache only. Copying them pays if they are multiplied with many columns.
 func (g *Matmul) PaysToPackA() bool {
 	const farApart = 8192 // bytes
 	near := g.ARow == g.Kernel.size && g.AK <= farApart
-	return g.Transposed() && !near
+	return g.Transposed() && !near || g.collide() && g.M > g.Kernel.MR && g.N >= 8*g.Kernel.NR
 }
+
+// collide reports whether the rows of a consist of adjacent terms and share lines of the cache.
+func (g *Matmul) collide() bool { return g.adjacent() && g.ARow > 0 && g.ARow%2048 == 0 }
+
+// adjacent reports whether the terms of a row of a are adjacent.
+func (g *Matmul) adjacent() bool { return g.AK == g.Kernel.size }
 
 // Transposed reports whether the terms of a row of a are apart, and there are many columns to multiply them with.
 func (g *Matmul) Transposed() bool { return g.AK != g.Kernel.size && g.K > 1 && g.N > g.Kernel.NR }
@@ -86,7 +95,11 @@ func (g *Matmul) StripBytes() int {
 		bytes = g.Kernel.panelBytes(min(g.K, BlockK))
 	}
 	if g.PackA {
-		bytes += RoundUp(min(g.M, blockM), g.Kernel.MR) * min(g.K, BlockK) * g.Kernel.size
+		row := min(g.K, BlockK) * g.Kernel.size
+		if g.adjacent() {
+			row = copiedRow(row)
+		}
+		bytes += RoundUp(min(g.M, blockM), g.Kernel.MR) * row
 	}
 	return bytes
 }
@@ -165,7 +178,12 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 			x.R1 = min(x.R0+blockM, w.R1)
 			x.left, x.strip = unsafe.Add(a, x.R0*g.ARow+x.K0*g.AK), g.ARow*kr.MR
 			call.aRow, call.aK = g.ARow, g.AK
-			if g.PackA {
+			switch {
+			case g.PackA && g.adjacent():
+				call.aRow = copiedRow(call.k * kr.size)
+				copyRows(strips, x.left, call.k*kr.size, x.R1-x.R0, g.ARow, call.aRow)
+				x.left, x.strip = strips, kr.MR*call.aRow
+			case g.PackA:
 				packStrips(strips, x.left, call.k, x.R1-x.R0, g.ARow, g.AK, kr)
 				x.left, x.strip = strips, call.k*kr.MR*kr.size
 				call.aRow, call.aK = kr.size, kr.MR*kr.size

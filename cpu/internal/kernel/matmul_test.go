@@ -6,9 +6,10 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// Strips of the left operand are copied only if it is transposed, has many columns to be multiplied with, and its terms are far apart or its rows
-// are.
-// Caught when planted: terms at the bound itself copied; rows that are apart read in place; a single term or panel copied.
+// Strips of the left operand are copied if it is transposed, has many columns to be multiplied with, and its terms are far apart or its rows
+// are; or if its rows share lines of the cache and have many columns to be multiplied with.
+// Caught when planted: terms at the bound itself copied; rows that are apart read in place; a single term or panel copied; all rows of adjacent
+// terms copied.
 func TestPaysToPackA(t *testing.T) {
 	k := Best().Gemm[dtypes.Float32]
 	for _, c := range []struct {
@@ -16,7 +17,7 @@ func TestPaysToPackA(t *testing.T) {
 		want           bool
 	}{
 		{4, 512, 2048, 512, false}, {4, 8192, 2048, 512, false}, {4, 8196, 2048, 512, true}, {4, 16384, 2048, 512, true}, // transposed
-		{4096, 4, 1024, 512, false},                                                                // rows of adjacent terms
+		{4032, 4, 1008, 512, false}, {4096, 4, 1024, 512, true}, {2048, 4, 64, 8 * k.NR, true}, {2048, 4, 64, 8*k.NR - 1, false}, // rows of adjacent terms, which share lines of the cache or do not
 		{4096, 8, 1024, 512, true},                                                                 // neither rows nor terms are adjacent
 		{4, 16384, 1, 512, false}, {4, 16384, 2048, k.NR, false}, {4, 16384, 2048, k.NR + 1, true}, // one term, one panel, two
 	} {

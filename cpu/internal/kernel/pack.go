@@ -2,6 +2,16 @@ package kernel
 
 import "unsafe"
 
+// copyRows copies rows of adjacent elements from one distance to another.
+func copyRows(dst, a unsafe.Pointer, bytes, rows, from, to int) {
+	for r := range rows {
+		copy(slice[byte](unsafe.Add(dst, r*to), bytes), slice[byte](unsafe.Add(a, r*from), bytes))
+	}
+}
+
+// copiedRow returns the distance of rows that copyRows writes: an odd number of lines of the cache, so that no two rows of a strip share one.
+func copiedRow(bytes int) int { return RoundUp(bytes, 128) + 64 }
+
 // packStrips copies rows x k elements of a to strips of [k][mr].
 func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *Gemm) {
 	done := 0
