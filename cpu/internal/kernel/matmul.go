@@ -61,7 +61,7 @@ func (g *Matmul) collide() bool { return g.adjacent() && g.ARow > 0 && g.ARow%20
 func (g *Matmul) adjacent() bool { return g.AK == g.Kernel.size }
 
 // Transposed reports whether the terms of a row of a are apart, and there are many columns to multiply them with.
-func (g *Matmul) Transposed() bool { return g.AK != g.Kernel.size && g.K > 1 && g.N > g.Kernel.NR }
+func (g *Matmul) Transposed() bool { return !g.adjacent() && g.K > 1 && g.N > g.Kernel.NR }
 
 // CanReadDirectly reports whether rows of b consist of whole vectors.
 func (g *Matmul) CanReadDirectly() bool {
