@@ -48,6 +48,7 @@ var warnScalarOnce sync.Once
 //	threads=N             use N cores; the default is GOMAXPROCS
 //	share=N               share work between threads from N elements on; the default is 8192
 //	products=bf16         round the operands of float32 products to bfloat16, and sum in float32
+//	products=int8         round the operands of float32 products by parameters to int8; for inference
 //	least=N               ... in products of at least N columns and terms, and rows unless the right operand is a parameter; the default is 32
 func New(config string) (compute.Backend, error) {
 	o, err := parseOptions(config)
@@ -59,10 +60,14 @@ func New(config string) (compute.Backend, error) {
 			warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
 		}
 	}
-	if o.bfloat16 {
-		if o.kernels, err = o.kernels.WithBFloat16(o.named); err != nil {
-			return nil, err
-		}
+	switch o.products {
+	case bfloat16Products:
+		o.kernels, err = o.kernels.WithBFloat16(o.named)
+	case int8Products:
+		o.kernels, err = o.kernels.WithInt8(o.named)
+	}
+	if err != nil {
+		return nil, err
 	}
 	machine := exec.NewMachine(o.kernels, o.threads, o.share)
 	machine.LeastRounded = o.least
@@ -74,9 +79,15 @@ type options struct {
 	kernels        *kernel.Set // the best available kernels, unless the configuration names others
 	named          bool        // the configuration names the kernels
 	threads, share int
-	bfloat16       bool // round the operands of products
-	least          int  // see New
+	products       string // bf16 or int8: round the operands of products
+	least          int    // see New
 }
+
+// Values of the option products.
+const (
+	bfloat16Products = "bf16"
+	int8Products     = "int8"
+)
 
 // leastRounded is the size from which on rounding the operands makes products faster.
 const leastRounded = 32
@@ -96,8 +107,8 @@ func parseOptions(config string) (o options, err error) {
 				return o, err
 			}
 		case key == "products" && valued:
-			if o.bfloat16 = value == "bf16"; !o.bfloat16 {
-				return o, fmt.Errorf("products is %q: it must be bf16; leave it out for float32", value)
+			if o.products = value; value != bfloat16Products && value != int8Products {
+				return o, fmt.Errorf("products is %q: it must be bf16 or, for inference, int8; leave it out for float32", value)
 			}
 		case key == "threads" && valued:
 			if o.threads, err = strconv.Atoi(value); err != nil || o.threads < 1 || o.threads > maxThreads {
@@ -112,11 +123,11 @@ func parseOptions(config string) (o options, err error) {
 				return o, fmt.Errorf("least is %q: it must be a whole number of at least 1", value)
 			}
 		default:
-			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, least=N", option)
+			return o, fmt.Errorf("option %q is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, products=int8, least=N", option)
 		}
 	}
-	if o.least != leastRounded && !o.bfloat16 {
-		return o, fmt.Errorf("least is %d without products=bf16: it says which products are rounded", o.least)
+	if o.least != leastRounded && o.products == "" {
+		return o, fmt.Errorf("least is %d without products=bf16 or int8: it says which products are rounded", o.least)
 	}
 	return o, nil
 }
@@ -127,10 +138,18 @@ func (b *Backend) Name() string { return BackendName }
 // String returns "cpu".
 func (b *Backend) String() string { return BackendName }
 
+// rounded returns the kernels that round the operands of products, and the value of the option products, or nil.
+func (b *Backend) rounded() (*kernel.Gemm, string) {
+	if k := b.machine.Kernels; k.ByParameter != nil {
+		return k.ByParameter, int8Products
+	}
+	return b.machine.Kernels.Rounded, bfloat16Products
+}
+
 // Description names the kernels and the number of threads.
 func (b *Backend) Description() string {
 	kernels := string(b.machine.Kernels.Level)
-	if rounded := b.machine.Kernels.Rounded; rounded != nil {
+	if rounded, _ := b.rounded(); rounded != nil {
 		kernels += ", products in " + rounded.Name
 	}
 	return fmt.Sprintf("SIMD CPU backend (%s, %d threads)", kernels, b.machine.Threads)
@@ -139,14 +158,23 @@ func (b *Backend) Description() string {
 // Options returns the configuration of the backend as New reads it: "avx512,threads=2,products=bf16".
 func (b *Backend) Options() string {
 	text := fmt.Sprintf("%s,threads=%d", b.machine.Kernels.Level, b.machine.Threads)
-	if b.machine.Kernels.Rounded == nil {
+	rounded, products := b.rounded()
+	if rounded == nil {
 		return text
 	}
-	text += ",products=bf16"
+	text += ",products=" + products
 	if b.machine.LeastRounded != leastRounded {
 		text += fmt.Sprintf(",least=%d", b.machine.LeastRounded)
 	}
 	return text
+}
+
+// InferenceOnly returns the option that makes gradients on this backend useless, or "".
+func (b *Backend) InferenceOnly() string {
+	if b.machine.Kernels.ByParameter != nil {
+		return "products=" + int8Products
+	}
+	return ""
 }
 
 // Threads returns the number of threads.

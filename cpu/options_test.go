@@ -11,8 +11,9 @@ import (
 func TestOptions(t *testing.T) {
 	for config, want := range map[string]options{
 		"": {threads: runtime.GOMAXPROCS(0), share: 8192, least: 32}, "threads=3": {threads: 3, share: 8192, least: 32},
-		" share=32 ,threads=2,": {threads: 2, share: 32, least: 32}, "threads=1,products=bf16": {threads: 1, share: 8192, bfloat16: true, least: 32},
-		"least=1,threads=1,products=bf16": {threads: 1, share: 8192, bfloat16: true, least: 1},
+		" share=32 ,threads=2,": {threads: 2, share: 32, least: 32}, "threads=1,products=bf16": {threads: 1, share: 8192, products: "bf16", least: 32},
+		"threads=1,products=int8":         {threads: 1, share: 8192, products: "int8", least: 32},
+		"least=1,threads=1,products=bf16": {threads: 1, share: 8192, products: "bf16", least: 1},
 	} {
 		if got, err := parseOptions(config); err != nil || got != want {
 			t.Errorf("%q is %+v, %v, want %+v", config, got, err, want)
@@ -23,9 +24,9 @@ func TestOptions(t *testing.T) {
 	}
 	for config, want := range map[string]string{
 		"threads=0": `threads is "0": it must be a whole number from 1`, "threads=1000000": `threads is "1000000"`, "threads": `option "threads" is not known`,
-		"share=x": `share is "x"`, "scalar=2": `option "scalar=2" is not known`, "sse": `option "sse" is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, least=N`, "=1": `option "=1"`,
-		"products=fp8": `products is "fp8": it must be bf16`, "products": `option "products" is not known`, "least=0,products=bf16": `least is "0": it must be a whole number`,
-		"least=4": "least is 4 without products=bf16",
+		"share=x": `share is "x"`, "scalar=2": `option "scalar=2" is not known`, "sse": `option "sse" is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, products=int8, least=N`, "=1": `option "=1"`,
+		"products=fp8": `products is "fp8": it must be bf16 or, for inference, int8`, "products": `option "products" is not known`, "least=0,products=bf16": `least is "0": it must be a whole number`,
+		"least=4": "least is 4 without products=bf16 or int8",
 	} {
 		if got, err := parseOptions(config); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is %+v, %v, want %q", config, got, err, want)
@@ -35,7 +36,7 @@ func TestOptions(t *testing.T) {
 
 // Whatever the configuration is, it is refused in one line or has numbers that a machine can be made with.
 func FuzzOptions(f *testing.F) {
-	for _, config := range []string{"", "avx512", "neon", "avx2,threads=2", "scalar,share=1", "threads=99999999999999999999", "threads=0x3", ",,=", "share=-1", "products=bf16,least=2", "products=", "least=8"} {
+	for _, config := range []string{"", "avx512", "neon", "avx2,threads=2", "scalar,share=1", "threads=99999999999999999999", "threads=0x3", ",,=", "share=-1", "products=bf16,least=2", "products=int8", "products=", "least=8"} {
 		f.Add(config)
 	}
 	f.Fuzz(func(t *testing.T, config string) {

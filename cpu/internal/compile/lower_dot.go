@@ -112,11 +112,14 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 // gemmFor returns the kernel of a product: one that rounds its operands if that is requested and the product is large enough. One of few
 // rows is if its right operand is a parameter, as it is then packed once for many executions; see [exec.Packing].
 func (em *emitter) gemmFor(e *graph.Expr, m, n, k int) *kernel.Gemm {
-	least := em.prog.Machine.LeastRounded
-	if slices.Contains(em.g.Params, e.Operands[1].View.Base) {
-		m = least
+	if !slices.Contains(em.g.Params, e.Operands[1].View.Base) {
+		return em.gemmOf(e.DType, m, n, k)
 	}
-	return em.gemmOf(e.DType, m, n, k)
+	least := em.prog.Machine.LeastRounded
+	if rounding := em.kernels().ByParameter; rounding != nil && e.DType == dtypes.Float32 && min(n, k) >= least {
+		return rounding
+	}
+	return em.gemmOf(e.DType, least, n, k)
 }
 
 // gemmOf is gemmFor for operands that change in every execution.

@@ -27,7 +27,7 @@ func bestRounded(level Level, named bool, f features) *Gemm {
 // tileGemm multiplies tiles of AMX.
 func tileGemm() *Gemm {
 	return &Gemm{Name: "bf16 amx", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
-		rounded: &rounded{packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, edge unsafe.Pointer) {
+		rounded: &rounded{packedForm: bfloat16Packed, packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, edge unsafe.Pointer) {
 			tiles := *call
 			tiles.k = call.k * 2 / roundedDepth
 			done := 0
@@ -58,21 +58,28 @@ func copyCorner(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 
 // pairsGemm sums products of pairs with AVX512_BF16.
 func pairsGemm() *Gemm {
-	strip := simdGemm[float32](gemmPairsTable[:], oneRow{panels: [2]func(*GemmCall){gemvPanels2Pairs, gemvPanels4Pairs}}, 16, true)
-	return &Gemm{Name: "bf16 avx512", MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels, gemvPanels: strip.gemvPanels,
-		rounded: &rounded{packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, _ unsafe.Pointer) {
-			for r := 0; r < rows; r += strip.MR {
-				call.prefetch(strip.MR*call.aRow, (rows-r-1)/strip.MR)
-				strip.run(call, min(strip.MR, rows-r), cols)
-				if r+strip.MR < rows {
-					call.a, call.c = unsafe.Add(call.a, strip.MR*call.aRow), unsafe.Add(call.c, strip.MR*call.cRow)
-				}
+	g := wordsGemm("bf16 avx512", gemmPairsTable[:], oneRow{panels: [2]func(*GemmCall){gemvPanels2Pairs, gemvPanels4Pairs}}, rounded{packedForm: bfloat16Packed, packLeft: packRoundedRows})
+	g.pack, g.packRows = packRoundedPanel, packRoundedPanels
+	return g
+}
+
+// wordsGemm returns a kernel that uses a table of inner loops on words of rounded terms.
+func wordsGemm(name string, table [][2]func(*GemmCall), one oneRow, r rounded) *Gemm {
+	strip := simdGemm[float32](table, one, 16, true)
+	r.run = func(call *GemmCall, rows, cols int, _ unsafe.Pointer) {
+		for r := 0; r < rows; r += strip.MR {
+			call.prefetch(strip.MR*call.aRow, (rows-r-1)/strip.MR)
+			strip.run(call, min(strip.MR, rows-r), cols)
+			if r+strip.MR < rows {
+				call.a, call.c = unsafe.Add(call.a, strip.MR*call.aRow), unsafe.Add(call.c, strip.MR*call.cRow)
 			}
-		}}}
+		}
+	}
+	return &Gemm{Name: name, MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, gemvPanels: strip.gemvPanels, rounded: &r}
 }
 
 // panelRow is the distance of pairs of terms in a packed panel.
-const panelRow = 2 * roundedBytes * roundedColumns
+const panelRow = roundedWord * roundedColumns
 
 // packRoundedPanel is Gemm.pack.
 func packRoundedPanel(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
@@ -113,7 +120,7 @@ const tileRows = 16
 
 // packRoundedRows is rounded.packLeft.
 func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
-	stride := roundedRow(k)
+	stride := bfloat16Packed.row(k)
 	whole, blocks := rows/tileRows*tileRows, k/roundedDepth
 	switch {
 	case kStride == 4 && blocks > 0:
@@ -137,7 +144,7 @@ func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
 		for ; k0 < k; k0 += roundedDepth {
 			var block [tileRows * roundedDepth]float32
 			gatherBlock(block[:], unsafe.Add(a, r*rowStride+k0*kStride), roundedDepth, min(tileRows, rows-r), min(roundedDepth, k-k0), rowStride, kStride)
-			roundRows(unsafe.Add(dst, r*stride+k0*roundedBytes), unsafe.Pointer(&block), 1, stride, 4*roundedDepth, tileRows)
+			roundRows(unsafe.Add(dst, r*stride+k0*bfloat16Packed.termBytes), unsafe.Pointer(&block), 1, stride, 4*roundedDepth, tileRows)
 		}
 	}
 }

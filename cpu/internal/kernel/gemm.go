@@ -35,16 +35,16 @@ type Gemm struct {
 	// and fill whole vectors of dotsBytes, each from several partial sums. It is nil if run is as fast.
 	gemvDots func(call *GemmCall)
 
-	rounded *rounded // if not nil, operands are rounded to bfloat16, and only the packing functions above are set
+	rounded *rounded // if not nil, operands are rounded, and only the packing functions above are set
 }
 
-// Rounds reports whether operands are rounded to bfloat16.
+// Rounds reports whether operands are rounded, to bfloat16 or int8.
 func (kr *Gemm) Rounds() bool { return kr.rounded != nil }
 
 // panelBytes returns the memory of k rows of a packed panel.
 func (kr *Gemm) panelBytes(k int) int {
 	if kr.rounded != nil {
-		return RoundUp(k, roundedDepth) * kr.NR * roundedBytes
+		return kr.rounded.panelBytes(k)
 	}
 	return k * kr.NR * kr.size
 }

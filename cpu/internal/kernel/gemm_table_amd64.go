@@ -266,6 +266,94 @@ func gemmPairs_12x1(call *GemmCall)
 //go:noescape
 func gemmPairs_12x2(call *GemmCall)
 
+// gemmQuadsTable holds the functions by rows-1 and vectors-1.
+var gemmQuadsTable = [12][2]func(*GemmCall){
+	{gemmQuads_1x1, gemmQuads_1x2},
+	{gemmQuads_2x1, gemmQuads_2x2},
+	{gemmQuads_3x1, gemmQuads_3x2},
+	{gemmQuads_4x1, gemmQuads_4x2},
+	{gemmQuads_5x1, gemmQuads_5x2},
+	{gemmQuads_6x1, gemmQuads_6x2},
+	{gemmQuads_7x1, gemmQuads_7x2},
+	{gemmQuads_8x1, gemmQuads_8x2},
+	{gemmQuads_9x1, gemmQuads_9x2},
+	{gemmQuads_10x1, gemmQuads_10x2},
+	{gemmQuads_11x1, gemmQuads_11x2},
+	{gemmQuads_12x1, gemmQuads_12x2},
+}
+
+//go:noescape
+func gemmQuads_1x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_1x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_2x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_2x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_3x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_3x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_4x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_4x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_5x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_5x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_6x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_6x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_7x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_7x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_8x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_8x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_9x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_9x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_10x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_10x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_11x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_11x2(call *GemmCall)
+
+//go:noescape
+func gemmQuads_12x1(call *GemmCall)
+
+//go:noescape
+func gemmQuads_12x2(call *GemmCall)
+
 // gemmY32Table holds the functions by rows-1 and vectors-1.
 var gemmY32Table = [6][2]func(*GemmCall){
 	{gemmY32_1x1, gemmY32_1x2},
@@ -399,6 +487,12 @@ func gemvPanels2Pairs(call *GemmCall)
 
 //go:noescape
 func gemvPanels4Pairs(call *GemmCall)
+
+//go:noescape
+func gemvPanels2Quads(call *GemmCall)
+
+//go:noescape
+func gemvPanels4Quads(call *GemmCall)
 
 //go:noescape
 func gemvPanels2Y32(call *GemmCall)

@@ -88,7 +88,7 @@ func (g *Matmul) PackedBytes() int {
 // StripBytes returns the memory that Multiply needs: of a packed block of a, and of the last panel of b.
 func (g *Matmul) StripBytes() int {
 	if g.Kernel.Rounds() {
-		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*roundedRow(min(g.K, BlockK)) + roundedEdge
+		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*g.Kernel.rounded.row(min(g.K, BlockK)) + roundedEdge
 	}
 	bytes := 0
 	if g.raggedPanel() >= 0 {

@@ -59,6 +59,7 @@ type Set struct {
 	Fill        map[int]Func // dst[r,j] = a[r]
 	Gemm        map[dtypes.DType]*Gemm
 	Rounded     *Gemm // of float32, with operands rounded to bfloat16: WithBFloat16
+	ByParameter *Gemm // of float32 by a parameter, with operands rounded to int8: WithInt8
 	Attention   map[dtypes.DType]*Attention
 }
 

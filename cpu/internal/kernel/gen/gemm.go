@@ -16,21 +16,22 @@ type variant struct {
 	broadcast      string
 	masked         bool // with mask registers; else with VMASKMOV
 	maskLoad, move string
-	pairs          bool // pairs of bfloat16 instead of elements
+	terms          int // terms of a sum that are multiplied at once: 1, 2 of bfloat16, or 4 of int8
 }
 
 var variants = []variant{
-	{"gemmZ32", 'Z', 12, 64, "PS", "VBROADCASTSS", true, "", "VMOVUPS", false},
-	{"gemmZ64", 'Z', 12, 64, "PD", "VBROADCASTSD", true, "", "VMOVUPD", false},
-	{"gemmPairs", 'Z', 12, 64, "PS", "VBROADCASTSS", true, "", "VMOVUPS", true},
-	{"gemmY32", 'Y', 6, 32, "PS", "VBROADCASTSS", false, "VMASKMOVPS", "VMOVUPS", false},
-	{"gemmY64", 'Y', 6, 32, "PD", "VBROADCASTSD", false, "VMASKMOVPD", "VMOVUPD", false},
+	{"gemmZ32", 'Z', 12, 64, "PS", "VBROADCASTSS", true, "", "VMOVUPS", 1},
+	{"gemmZ64", 'Z', 12, 64, "PD", "VBROADCASTSD", true, "", "VMOVUPD", 1},
+	{"gemmPairs", 'Z', 12, 64, "PS", "VBROADCASTSS", true, "", "VMOVUPS", 2},
+	{"gemmQuads", 'Z', 12, 64, "PS", "VBROADCASTSS", true, "", "VMOVUPS", 4},
+	{"gemmY32", 'Y', 6, 32, "PS", "VBROADCASTSS", false, "VMASKMOVPS", "VMOVUPS", 1},
+	{"gemmY64", 'Y', 6, 32, "PD", "VBROADCASTSD", false, "VMASKMOVPD", "VMOVUPD", 1},
 }
 
 // splitLines lists the widths of gemvSplitK in cache lines: the sums of more do not fit into the registers.
 func (v *variant) splitLines() []int {
 	switch {
-	case v.pairs:
+	case v.terms > 1:
 		return nil
 	case v.masked:
 		return []int{1, 2, 3, 4}
@@ -128,6 +129,10 @@ func (b *block) each(pointer string, f func(r, j int)) {
 func (b *block) write() {
 	b.begin()
 	b.loop()
+	b.label("store")
+	if b.terms == 4 {
+		b.scale()
+	}
 	b.store()
 }
 
@@ -151,12 +156,38 @@ func (b *block) begin() {
 			b.p("KMOVW R13, K%d", j+1)
 		}
 	}
+	if b.terms == 4 { // sums start with what the panel has behind its terms: see quantized
+		b.p("MOVQ CX, R13")
+		b.p("SHLQ $7, R13")
+		for j := range b.vectors {
+			b.p("VMOVDQU32 %d(SI)(R13*1), Z%d", j*b.width, j)
+		}
+	}
 	b.each("R14", func(r, j int) {
 		if b.width == 64 || j == 0 {
 			b.p("PREFETCHT0 %d(R14)", j*b.width)
 		}
+		if b.terms == 4 {
+			b.p("VMOVDQA32 Z%d, %s", j, b.sum(r, j))
+			return
+		}
 		b.p("VXORPS %s, %s, %s", b.sum(r, j), b.sum(r, j), b.sum(r, j))
 	})
+}
+
+// scale makes numbers of the sums: times the scales of columns, which are behind the terms of the panel, and those of rows, behind theirs.
+func (b *block) scale() {
+	for j := range b.vectors {
+		b.p("VMOVUPS %d(SI), Z%d", quadScales+j*b.width, j)
+	}
+	for r := range b.rows {
+		b.p("VBROADCASTSS %s, Z%d", b.row(r), 2+r%2)
+		for j := range b.vectors {
+			for _, line := range scaled(b.sum(r, j), fmt.Sprintf("Z%d", j), fmt.Sprintf("Z%d", 2+r%2)) {
+				b.p("%s", line)
+			}
+		}
+	}
 }
 
 // loop adds up the products of k terms.
@@ -172,11 +203,14 @@ func (b *block) loop() {
 	for r := range b.rows {
 		b.p("%s %s, %c%d", b.broadcast, b.row(r), b.reg, 2+r%2)
 		for j := range b.vectors {
-			if b.pairs {
+			switch b.terms {
+			case 4:
+				b.p("VPDPBUSD Z%d, Z%d, %s", j, 2+r%2, b.sum(r, j))
+			case 2:
 				b.p("%s", dotPairs(2+r%2, j, 4+r*b.vectors+j))
-				continue
+			default:
+				b.p("VFMADD231%s %c%d, %c%d, %s", b.suffix, b.reg, j, b.reg, 2+r%2, b.sum(r, j))
 			}
-			b.p("VFMADD231%s %c%d, %c%d, %s", b.suffix, b.reg, j, b.reg, 2+r%2, b.sum(r, j))
 		}
 	}
 	b.p("PREFETCHT0 (R14)")
@@ -192,7 +226,6 @@ func (b *block) loop() {
 // store optionally adds c, and writes it. Without mask registers it masks only the last vector of a row, and only if the last lane of the
 // mask shows that the vector is incomplete: a VMASKMOV that stores is slow on AMD's processors (docs/log.md, 2026-11-23).
 func (b *block) store() {
-	b.label("store")
 	if !b.masked {
 		b.p("MOVQ %d(DI), R13", 56+8*(b.vectors-1))
 		b.p("CMPL %d(R13), $0", b.width-4)

@@ -42,25 +42,45 @@ func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
 			p(format, args(i)...)
 		}
 	}
-	each("VXORPS %c%d, %[1]c%[2]d, %[1]c%[2]d", func(i int) []any { return []any{v.reg, i} })
+	in := func(base string, offset, i int) string { // in vector i of a row of all panels, from an address in the first
+		return fmt.Sprintf("%d(%s)%s", offset+i%2*v.width, base, [...]string{"", "(BX*1)", "(BX*2)", "(R10*1)"}[i/2])
+	}
+	if v.terms == 4 { // sums start with what the panels have behind their terms: see quantized
+		p("MOVQ CX, R11")
+		p("SHLQ $7, R11")
+		p("ADDQ SI, R11")
+		each("VMOVDQU32 %s, Z%d", func(i int) []any { return []any{in("R11", 0, i), i} })
+	} else {
+		each("VXORPS %c%d, %[1]c%[2]d, %[1]c%[2]d", func(i int) []any { return []any{v.reg, i} })
+	}
 	p("TESTQ CX, CX")
 	p("JE store")
 	fmt.Fprintln(w, "loop:")
 	p("%s (AX), %c8", v.broadcast, v.reg)
 	for i := range 2 * panels {
-		at := fmt.Sprintf("%d(SI)%s", i%2*v.width, [...]string{"", "(BX*1)", "(BX*2)", "(R10*1)"}[i/2])
-		if v.pairs {
+		switch at := in("SI", 0, i); v.terms {
+		case 4:
+			p("VPDPBUSD %s, Z8, Z%d", at, i)
+		case 2:
 			p("%s %s, Z%d", v.move, at, 9+i)
 			p("%s", dotPairs(8, 9+i, i))
-			continue
+		default:
+			p("VFMADD231%s %s, %c8, %c%d", v.suffix, at, v.reg, v.reg, i)
 		}
-		p("VFMADD231%s %s, %c8, %c%d", v.suffix, at, v.reg, v.reg, i)
 	}
 	p("ADDQ R9, AX")
 	p("ADDQ R13, SI")
 	p("DECQ CX")
 	p("JNE loop")
 	fmt.Fprintln(w, "store:")
+	if v.terms == 4 {
+		p("VBROADCASTSS (AX), Z8")
+		for i := range 2 * panels {
+			for _, line := range scaled(fmt.Sprintf("Z%d", i), in("SI", quadScales, i), "Z8") {
+				p("%s", line)
+			}
+		}
+	}
 	p("CMPQ 72(DI), $0")
 	p("JE whole")
 	each("VADD%s %d(DX), %c%d, %[3]c%[4]d", func(i int) []any { return []any{v.suffix, i * v.width, v.reg, i} })

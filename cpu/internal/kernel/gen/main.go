@@ -29,6 +29,7 @@ func generate() (map[string][]byte, error) {
 		return nil, err
 	}
 	maps.Copy(files, bfloat16())
+	maps.Copy(files, int8s())
 	for _, write := range []func() (map[string][]byte, error){kernels, arm64} {
 		others, err := write()
 		if err != nil {
