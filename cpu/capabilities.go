@@ -91,3 +91,12 @@ func BFloat16() string {
 	}
 	return set.Rounded.Name
 }
+
+// Int8 returns the name of the kernels that products=int8 uses on this processor, or "" if there are none.
+func Int8() string {
+	set, err := kernel.Best().WithInt8(false)
+	if err != nil {
+		return ""
+	}
+	return set.ByParameter.Name
+}

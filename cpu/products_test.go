@@ -138,6 +138,68 @@ func drawValues(rng *rand.Rand, dims []int) []float32 {
 	return values
 }
 
+// Products of few rows and many by a parameter are those of the operands, within half a unit of each: a 127th of the largest of a row or column.
+// Threads change no bit, and neither do other rows. Products of two operands that are no parameters stay float32.
+// Caught when planted: a product by what is no parameter rounded; the scale of another column; blocks of terms left out.
+func TestInt8Products(t *testing.T) {
+	rng := rand.New(rand.NewPCG(8, 6))
+	for _, size := range []productSize{{1, 1, 64, 64}, {1, 3, 35, 37}, {1, 67, 129, 1025}, {2, 300, 96, 515}} {
+		form := productForms[0]
+		x, w := drawValues(rng, form.x(size)), drawValues(rng, form.w(size))
+		rows := size.batch * size.m
+		first := map[string][]float32{}
+		for _, config := range []string{"scalar", "avx512"} {
+			for _, threads := range []int{1, 2, 3} {
+				backend, err := compute.NewWithConfig(fmt.Sprintf("cpu:%s,products=int8,threads=%d,share=64", config, threads))
+				if err != nil {
+					continue // not on this processor
+				}
+				run := func(f func(x, w *Node) *Node, x []float32) []float32 {
+					return tensors.MustCopyFlatData[float32](MustExecOnce(backend, f, tensors.FromFlatDataAndDimensions(x, len(x)/size.k, size.k),
+						tensors.FromFlatDataAndDimensions(w, size.k, size.n)))
+				}
+				product := func(x, w *Node) *Node { return Dot(x, w).Product() }
+				got := run(product, x)
+				for i, v := range got {
+					exact, bound := int8Bound(x[i/size.n*size.k:][:size.k], w, i%size.n, size.n)
+					if !(math.Abs(float64(v)-exact) <= bound) || size.k > 60 && float64(v) == exact {
+						t.Fatalf("%s, %+v: element %d is %v, want %v within %v, and not exactly", config, size, i, v, exact, bound)
+					}
+				}
+				if first[""] == nil {
+					first[""] = got
+				}
+				if alone := run(product, x[(rows-1)*size.k:]); !slices.Equal(got, first[""]) || !slices.Equal(alone, got[(rows-1)*size.n:]) {
+					t.Errorf("%s, %d threads, %+v: not the bits of plain loops on one thread, or of the last row alone", config, threads, size)
+				}
+				computed := run(func(x, w *Node) *Node { return Dot(x, Neg(w)).Product() }, x)
+				if first[config] == nil {
+					plain := newBackend(t, "cpu:"+config+",threads=1")
+					first[config] = tensors.MustCopyFlatData[float32](MustExecOnce(plain, func(x, w *Node) *Node { return Dot(x, Neg(w)).Product() },
+						tensors.FromFlatDataAndDimensions(x, rows, size.k), tensors.FromFlatDataAndDimensions(w, size.k, size.n)))
+				}
+				if !slices.Equal(computed, first[config]) {
+					t.Errorf("%s, %+v: a product by what is no parameter is not float32's", config, size)
+				}
+				backend.Finalize()
+			}
+		}
+	}
+}
+
+// int8Bound returns the product of a row by column j of n, and how far it may be off if each term is half a unit off.
+func int8Bound(row, w []float32, j, n int) (exact, bound float64) {
+	var largestX, largestW, sumX, sumW float64
+	for l, x := range row {
+		y := float64(w[l*n+j])
+		exact += float64(x) * y
+		largestX, largestW = max(largestX, math.Abs(float64(x))), max(largestW, math.Abs(y))
+		sumX, sumW = sumX+math.Abs(float64(x)), sumW+math.Abs(y)
+	}
+	x, y := 0.501*largestX/127, 0.501*largestW/127
+	return exact, x*sumW + y*sumX + x*y*float64(len(row))
+}
+
 // Products with fewer rows, columns or terms than the least are float32's to the last bit, and so are those of float64; one that has as many is not,
 // nor is one of few rows with a parameter.
 // Caught when planted: the least not compared with the terms; float64 rounded.

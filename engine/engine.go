@@ -57,6 +57,15 @@ func NewWithDevices(name string, devices int) (compute.Backend, error) {
 	return backend, nil
 }
 
+// CheckTraining returns an error if the backend is for inference alone, because it computes no useful gradients.
+func CheckTraining(backend compute.Backend) error {
+	b, ok := backend.(interface{ InferenceOnly() string })
+	if !ok || b.InferenceOnly() == "" {
+		return nil
+	}
+	return fmt.Errorf("backend %s: %s is for inference: train without it, or with products=bf16", backend.Name(), b.InferenceOnly())
+}
+
 // CompilesSlowly reports whether the backend takes so long to compile a graph that a separate graph, such as one for every plan of
 // capacities, costs more time than it saves.
 func CompilesSlowly(backend compute.Backend) bool { return backend.Name() == xlaName }

@@ -28,6 +28,23 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// A backend whose products are rounded too much for gradients is for inference alone.
+// Caught when planted: one of bfloat16 refused.
+func TestCheckTraining(t *testing.T) {
+	for name, says := range map[string]string{
+		"go": "", "cpu": "", "cpu:scalar,products=bf16": "", "cpu:scalar,products=int8": "products=int8 is for inference: train without it",
+	} {
+		backend, err := engine.New(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := engine.CheckTraining(backend); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", name, err, says)
+		}
+		backend.Finalize()
+	}
+}
+
 // What is not there, and devices that a backend has not, are refused by name.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {

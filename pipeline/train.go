@@ -15,6 +15,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/parallel"
@@ -50,7 +51,7 @@ func (c Callbacks) log(lines ...string) {
 
 // Train trains a run in a new run directory.
 func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
-	if err := r.Validate(); err != nil {
+	if err := errors.Join(engine.CheckTraining(backend), r.Validate()); err != nil {
 		return training.Summary{}, err
 	}
 	t := openRun{backend: backend, run: r, reading: r, callbacks: c}
@@ -84,6 +85,9 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 // config.json is rewritten, and changes.json records what was changed at which step. If there were checkpoints, and none can be used, it
 // returns a [LostError] and changes nothing. If the data have changed, it returns a [DataError], unless they are accepted.
 func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, assignments ...string) (training.Summary, error) {
+	if err := engine.CheckTraining(backend); err != nil {
+		return training.Summary{}, err
+	}
 	log, err := runlog.Resume(dir)
 	if err != nil {
 		return training.Summary{}, err

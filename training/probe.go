@@ -8,6 +8,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/feed"
@@ -29,7 +30,7 @@ type Probe struct {
 // NewProbe returns a probe for training a model with a configuration. It compiles nothing yet.
 func NewProbe(c schedule.Config, backend compute.Backend, m universal.Model) (*Probe, error) {
 	p := &Probe{config: c, backend: backend, model: m, store: model.NewStore()}
-	if err := errors.Join(c.Validate(), m.Validate(), p.store.SetRNGStateFromSeed(1)); err != nil {
+	if err := errors.Join(engine.CheckTraining(backend), c.Validate(), m.Validate(), p.store.SetRNGStateFromSeed(1)); err != nil {
 		return nil, err
 	}
 	p.graphs = capacity.NewGraphs(backend, p.store, capacity.Budget)

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/engine"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/runlog"
@@ -33,6 +34,9 @@ func (t *Trainer) prepare() error {
 // start validates the configuration and builds the model.
 func (t *Trainer) start() error {
 	if err := t.Config.Validate(); err != nil {
+		return err
+	}
+	if err := engine.CheckTraining(t.Backend); err != nil {
 		return err
 	}
 	if err := t.Config.CheckRanks(t.group.Size()); err != nil {

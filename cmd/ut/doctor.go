@@ -32,7 +32,8 @@ func newDoctor() *cobra.Command {
 impossible, with what to do about it. Its exit code is 1 if there is a problem.
 
 The fastest kernels of the backend cpu need AVX-512 or AVX2 (amd64) or NEON (arm64), and AMX or
-AVX-512 BF16 for --backend cpu:products=bf16. XLA plugins and MPI are optional.
+AVX-512 BF16 for --backend cpu:products=bf16, AVX-512 VNNI for cpu:products=int8. XLA plugins and
+MPI are optional.
 
 With --json: an array of objects with the fields part, found and problem ("" if there is none).`,
 		Example: `  ut doctor
@@ -74,7 +75,7 @@ With --json: an array of objects with the fields part, found and problem ("" if 
 func examine(folder string) []finding {
 	list := []finding{
 		{"version", fmt.Sprintf("%s, %s, %s/%s", runlog.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH), ""},
-		processor(), kernels(cpu.Kernels(), cpu.BFloat16()),
+		processor(), kernels(cpu.Kernels(), cpu.BFloat16(), cpu.Int8()),
 	}
 	list = append(list, plugins(engine.Plugins())...)
 	return append(list, launched(), memory(), disk(folder))
@@ -93,12 +94,14 @@ func processor() finding {
 }
 
 // kernels describes the kernels that were chosen.
-func kernels(level, bfloat16 string) finding {
+func kernels(level, bfloat16, int8 string) finding {
 	f := finding{"kernels", "cpu uses " + level, ""}
-	if bfloat16 != "" {
-		f.Found += "; cpu:products=bf16 uses " + bfloat16
-	} else {
-		f.Found += "; cpu:products=bf16 is not for this processor"
+	for _, products := range []struct{ option, kernels string }{{"bf16", bfloat16}, {"int8", int8}} {
+		if products.kernels != "" {
+			f.Found += fmt.Sprintf("; cpu:products=%s uses %s", products.option, products.kernels)
+		} else {
+			f.Found += fmt.Sprintf("; cpu:products=%s is not for this processor", products.option)
+		}
 	}
 	if level == "scalar" {
 		f.Problem = "plain loops are many times slower than vector kernels: use a processor with AVX2, AVX-512 or NEON, or in a virtual machine pass on the features of the host's processor"

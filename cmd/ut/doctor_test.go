@@ -16,9 +16,10 @@ func TestFindings(t *testing.T) {
 		found           finding
 		part, says, fix string
 	}{
-		"scalar":    {kernels("scalar", ""), "kernels", "cpu uses scalar", "use a processor with AVX2"},
-		"AVX2":      {kernels("avx2", ""), "kernels", "products=bf16 is not for this processor", ""},
-		"AMX":       {kernels("avx512", "amx"), "kernels", "cpu:products=bf16 uses amx", ""},
+		"scalar":    {kernels("scalar", "", ""), "kernels", "cpu uses scalar", "use a processor with AVX2"},
+		"AVX2":      {kernels("avx2", "", ""), "kernels", "products=bf16 is not for this processor", ""},
+		"AMX":       {kernels("avx512", "amx", ""), "kernels", "cpu:products=bf16 uses amx; cpu:products=int8 is not for this processor", ""},
+		"VNNI":      {kernels("avx512", "", "vnni"), "kernels", "bf16 is not for this processor; cpu:products=int8 uses vnni", ""},
 		"no plugin": {plugins(nil)[0], "XLA", "no plugin", ""},
 		"plugin":    {plugins([]engine.Plugin{{Name: "cuda", Path: "/x.so", Platform: "CUDA", Devices: []string{"a", "b"}}})[0], "XLA", "xla:cuda: /x.so, platform CUDA", ""},
 		"broken":    {plugins([]engine.Plugin{{Name: "cuda", Path: "/x.so", Problem: "version 9 is too old"}})[0], "XLA", "xla:cuda", "version 9 is too old: install a plugin that fits"},

@@ -36,7 +36,7 @@ func TestJSON(t *testing.T) {
 		},
 		"eval_nothing": measured{Version: "1.2.3", Evaluation: pipeline.Evaluation{Row: evaluation.Row{Measurement: task.Measurement{Metrics: []score.Metric{score.Figure("perplexity per token", math.NaN())}}}}},
 		"version": versions{
-			Version: "1.2.3", Go: "go1.26.5", Platform: "linux/amd64", Backends: []string{"cpu", "go"}, Default: "cpu", Kernels: "avx512", BFloat16: "bf16 amx", Ranks: 1,
+			Version: "1.2.3", Go: "go1.26.5", Platform: "linux/amd64", Backends: []string{"cpu", "go"}, Default: "cpu", Kernels: "avx512", BFloat16: "bf16 amx", Int8: "int8 avx512", Ranks: 1,
 			Refused: []string{"FFT"}, Replayed: []string{"Float16"},
 		},
 		"plan": pipeline.Estimate{

@@ -22,7 +22,7 @@ func features() (list []string) {
 			continue
 		}
 		has := strings.Fields(values)
-		for _, feature := range []string{"fma", "avx2", "avx512f", "avx512_bf16", "amx_tile", "amx_bf16", "asimd", "sve"} {
+		for _, feature := range []string{"fma", "avx2", "avx512f", "avx512_bf16", "avx512_vnni", "amx_tile", "amx_bf16", "asimd", "sve"} {
 			if slices.Contains(has, feature) {
 				list = append(list, feature)
 			}

@@ -25,6 +25,7 @@ type versions struct {
 	MPI      bool            `json:"mpi"`
 	Ranks    int             `json:"ranks"`
 	BFloat16 string          `json:"cpu_bfloat16"`
+	Int8     string          `json:"cpu_int8"`
 	Refused  []string        `json:"cpu_refuses"`
 	Replayed []string        `json:"cpu_replays"`
 	Plugins  []engine.Plugin `json:"xla_plugins,omitempty"`
@@ -47,6 +48,7 @@ With --json: an object with the fields
   mpi              true if MPI was compiled in (-tags mpi or mpich)
   ranks            number of processes that mpirun or a similar launcher has started
   cpu_bfloat16     kernels of --backend cpu:products=bf16 on this processor; empty if it has none
+  cpu_int8         the same of --backend cpu:products=int8, for inference
   cpu_refuses      operations that the backend cpu does not support
   cpu_replays      number types whose graphs it runs on the backend go
   xla_plugins      if XLA is compiled in (docs/accelerators.md): name, path, platform and devices of
@@ -83,6 +85,7 @@ func (v versions) print(w io.Writer) error {
 		fmt.Sprintf("backends: %s (default %s)", strings.Join(v.Backends, ", "), v.Default),
 		"kernels of cpu: " + v.Kernels + "; GOEXPERIMENT=simd is not needed; an older Go downloads Go 1.26 or refuses to build",
 		"cpu:products=bf16: " + cmp.Or(v.BFloat16, "not on this processor, or not compiled in"),
+		"cpu:products=int8: " + cmp.Or(v.Int8, "not on this processor, or not compiled in"),
 		fmt.Sprintf("MPI: %s; ranks: %d", compiled(v.MPI, "-tags mpi"), v.Ranks),
 		"cpu does not support: " + strings.Join(v.Refused, ", "),
 		"cpu runs graphs of these types on go: " + strings.Join(v.Replayed, ", "),
@@ -110,7 +113,7 @@ func pluginLine(p engine.Plugin) string {
 func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
-		Backends: engine.Names(), Default: engine.Default, Kernels: cpu.Kernels(), BFloat16: cpu.BFloat16(), MPI: parallel.WithMPI, Plugins: engine.Plugins(),
+		Backends: engine.Names(), Default: engine.Default, Kernels: cpu.Kernels(), BFloat16: cpu.BFloat16(), Int8: cpu.Int8(), MPI: parallel.WithMPI, Plugins: engine.Plugins(),
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {

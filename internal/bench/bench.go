@@ -70,6 +70,11 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	if err := s.validate(what); err != nil {
 		return Result{}, err
 	}
+	if what == "train" || what == "act" {
+		if err := engine.CheckTraining(backend); err != nil {
+			return Result{}, err
+		}
+	}
 	s.Adaptive = s.Adaptive || what == "act"
 	s.Masked = s.Masked || s.Adaptive && engine.CompilesSlowly(backend)
 	w := work{backend: backend, shape: s, model: s.model()}
@@ -166,7 +171,7 @@ func (s Shape) ids(rng *rand.Rand) []vocab.ID {
 }
 
 // flops counts the multiplications and additions of matrix products: projections, attention (causal attention in full, as it is
-// computed), transition, readout; the backward pass counts twice the forward pass.
+// computed, but in decoding to the tokens so far), transition, readout; the backward pass counts twice the forward pass.
 func (s Shape) flops(what string) float64 {
 	d, f, m, v := float64(s.Width), float64(s.Filter), float64(s.Length), float64(s.Vocabulary)
 	t, positions := float64(s.Steps), float64(s.Batch*s.Length)
@@ -182,6 +187,13 @@ func (s Shape) flops(what string) float64 {
 		if !s.Adaptive {
 			return 2 * positions * encoder
 		}
+	case "decode":
+		if s.Uncached {
+			return 0
+		}
+		step := 6*d*d + 2*d*(m+1)/2 + 2*m*d + transition // queries, keys, values and output of itself, queries and output of the source
+		tokens := float64(s.Batch * (1 + (s.Length-1)*max(1, s.Beam)))
+		return 2 * (positions*(encoder+2*d*d) + tokens*(t*step+d*v))
 	case "gemm":
 		return 2 * gemmSize * gemmSize * gemmSize
 	}

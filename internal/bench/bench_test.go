@@ -6,6 +6,26 @@ import (
 	"universal-transformer/engine/enginetest"
 )
 
+// In decoding, a token costs what it costs: of one layer of width 1 with one token of source and answer, 6 products by weights of the stack
+// below, 2 by keys and values of its own and 2 by those of the source, 2 of the transition, and 1 a word of the readout; the encoder costs 4, 2
+// and 2, and the keys and values of the source 2. A beam reads its first token once a source.
+// Caught when planted: a beam that reads its first token in every row; keys of all tokens at every step.
+func TestOperationsOfDecoding(t *testing.T) {
+	for _, c := range []struct {
+		length, beam int
+		want         float64
+	}{
+		{1, 0, 2 * (4 + 2 + 2 + 2 + 6 + 2 + 2 + 2 + 5)},
+		{3, 0, 2 * (3*(4+2*3+2+2) + 3*(6+2*2+2*3+2+5))},
+		{3, 4, 2 * (3*(4+2*3+2+2) + 9*(6+2*2+2*3+2+5))},
+	} {
+		s := Shape{Width: 1, Filter: 1, Heads: 1, Steps: 1, Batch: 1, Length: c.length, Vocabulary: 5, Beam: c.beam}
+		if got := s.flops("decode"); got != c.want {
+			t.Errorf("length %d, beam %d: %v operations, want %v", c.length, c.beam, got, c.want)
+		}
+	}
+}
+
 // The operations of an encoder are known at fixed depth only. Caught when planted: those of fixed depth at adaptive depth.
 func TestOperationsOfEncoding(t *testing.T) {
 	for _, adaptive := range []bool{false, true} {

@@ -81,16 +81,23 @@ type side struct {
 const (
 	float32Side = iota
 	bfloat16Side
+	int8Side
 )
 
-// sides returns our engine with products in float32 and bfloat16, and the peers that have a script.
+// sides returns our engine with products in float32, bfloat16 and, for decoding, int8, and the peers that have a script.
 func sides(ut, python, torch, ctranslate2 string) []side {
 	ours := func(backend string) func(j job) []string {
 		return func(j job) []string {
 			return slices.Concat([]string{ut, "bench", j.what, "--backend", backend}, j.flags, j.ours)
 		}
 	}
-	list := []side{{"float32", -1, ours("cpu")}, {"bf16", -1, ours("cpu:products=bf16")}}
+	decoding := func(j job) []string {
+		if j.what != "decode" {
+			return nil
+		}
+		return ours("cpu:products=int8")(j)
+	}
+	list := []side{{"float32", -1, ours("cpu")}, {"bf16", -1, ours("cpu:products=bf16")}, {"int8", -1, decoding}}
 	pytorch := func(flag string) func(j job) []string {
 		return func(j job) []string {
 			training := j.what == "train" || j.what == "act"
@@ -124,7 +131,7 @@ func sides(ut, python, torch, ctranslate2 string) []side {
 		}
 	}
 	if ctranslate2 != "" {
-		list = append(list, side{"CTranslate2", float32Side, translate("float32")}, side{"CTranslate2, int8", bfloat16Side, translate("int8")})
+		list = append(list, side{"CTranslate2", float32Side, translate("float32")}, side{"CTranslate2, int8", int8Side, translate("int8")})
 	}
 	return list
 }
