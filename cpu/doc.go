@@ -34,6 +34,15 @@
 // AVX512_BF16 does, with twice those of float32 on a Zen 4 core, and half of them on a Sapphire Rapids core; to use it on a processor
 // with AMX, specify avx512. Description names the kernels. On other processors the option is an error.
 //
+// # Products in int8
+//
+// With products=int8 the operands of float32 products by a parameter are rounded to int8: each row of the left operand as it is multiplied, and
+// each column of the parameter when it is packed, in blocks of 512 terms with a scale of their own, so that the largest magnitude of a block is
+// 127. Sums of a block are exact. Other products, attention and halting units stay in float32. Gradients would be useless, so training refuses
+// the option; decoding, evaluation and scoring take it. Buffers of parameters should be frozen, as rounding them takes time: see the method Freeze of a buffer.
+//
+// AVX512_VNNI computes such products, with twice the multiply-adds of AVX512_BF16 on a Zen 4 core. On other processors the option is an error.
+//
 // # Unsupported operations
 //
 // See Unsupported. Half precision and packed integers have no kernels: a graph that contains one runs as a whole on the portable backend,
