@@ -20,6 +20,7 @@ type machine interface {
 	choose(dst, a, b string)                        // dst = a where the mask is set, else b
 	keep(dst, a string)                             // dst = a where the mask is set, else 0
 	power(dst, p, n, t string)                      // dst = p 2^n; overwrites n and t
+	keptPower(dst, p, n, t string)                  // the same where the mask is set, else 0
 	larger(op, dst, a, b string)                    // dst = the maximum or minimum (op max or min), or NaN if one is NaN; dst is neither a nor b
 }
 
@@ -112,16 +113,24 @@ func exponentialInRange(m machine) {
 
 // probability replaces a number that is not positive, register 0, by its exponential, or by 0 if that would be subnormal: subnormal results,
 // which are common for masked keys, are very slow. It uses the mask and registers 1 to 6.
+//
+// In float32 it is 2^n 2^-r with n the nearest whole number to x / log 2 and r their difference, rounded once: a polynomial with a relative error
+// of 1e-7, which is 1 for 0. The constant 1 / log 2 adds 2e-8 of |x|, which matters for numbers that add little to a sum only.
 func probability(m machine) {
-	x, whole, low := m.reg(0), m.reg(6), "-87"
+	x, n, r, p, q := m.reg(0), m.reg(1), m.reg(2), m.reg(3), m.reg(4)
 	if !m.single() {
-		low = "-708"
+		m.compare("gt", x, m.constant("-708"))
+		exponentialInRange(m)
+		m.keep(x, x)
+		return
 	}
-	m.move(whole, x)
-	m.compare("gt", whole, m.constant(low))
-	m.keep(x, x)
-	exponentialInRange(m)
-	m.keep(x, x)
+	m.compare("gt", x, m.constant("-87"))
+	m.binary("mul", n, x, m.constant("1.44269504088896341"))
+	m.unary("round", n, n)
+	m.move(r, n)
+	m.fma(r, x, m.constant("-1.44269504088896341"))
+	m.polynomial(p, r, "-1.3264727e-3", "9.671513e-3", "-5.5507336e-2", "2.40222424e-1", "-6.93147004e-1", "1")
+	m.keptPower(x, p, n, q)
 }
 
 // blockVectors is the number of vectors of a group of columns: see Attention.BlockLanes.

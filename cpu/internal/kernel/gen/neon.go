@@ -187,6 +187,11 @@ func (m *neon) power(dst, p, n, t string) {
 	}
 }
 
+func (m *neon) keptPower(dst, p, n, t string) {
+	m.power(dst, p, n, t)
+	m.keep(dst, dst)
+}
+
 // larger needs one instruction, because FMAX and FMIN return NaN if an operand is NaN.
 func (m *neon) larger(op, dst, a, b string) { m.binary(op, dst, a, b) }
 

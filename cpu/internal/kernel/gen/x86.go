@@ -151,6 +151,15 @@ func (m *x86) power(dst, p, n, t string) {
 	}
 }
 
+func (m *x86) keptPower(dst, p, n, t string) {
+	if m.wide {
+		m.p("VSCALEF%s.Z %s, %s, K2, %s", m.suffix(), n, p, dst)
+		return
+	}
+	m.power(dst, p, n, t)
+	m.keep(dst, dst)
+}
+
 // larger handles NaN, because VMAX and VMIN return the second operand if one operand is NaN.
 func (m *x86) larger(op, dst, a, b string) {
 	m.binary(op, dst, a, b)
