@@ -39,6 +39,9 @@ type Training struct {
 	Schedule   Schedule `json:"schedule"`
 	Batch      Batch    `json:"batch"`
 	Validation int      `json:"validation"` // number of validation examples; 0: the task's default
+	// ValidationLengths draws validation examples that are longer than those of training, so that the checkpoint is chosen by how well the
+	// model generalizes to other lengths. Tasks that draw strings have it, those that are read from files do not. Default: lengths as in training.
+	ValidationLengths Lengths `json:"validation_lengths,omitzero"`
 	// Pretrained is a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked.
 	// The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Tokens
 	// are found by name, whatever their ids are; new ones begin with random weights. Empty: random weights.
@@ -49,6 +52,17 @@ type Training struct {
 
 	PonderCost  PonderCost  `json:"ponder_cost,omitzero"` // what training.ponder weighs, with adaptive halting: graves is the number of steps plus the remainder, geometric_prior the divergence from a distribution over steps (PonderNet); default: graves
 	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training: uniform weighs all alike, geometric early ones more, halting each by the weight that the halting unit gives it; default: only the last one
+}
+
+// Lengths are source lengths in tokens, uniform from From to To.
+type Lengths struct {
+	From int `json:"from"` // shortest source; 0: 1
+	To   int `json:"to"`   // longest source; 0: as in training
+}
+
+// Held returns the selection of count validation examples; 0: the task's default.
+func (t Training) Held(count int) task.Selection {
+	return task.Selection{Validation: true, Count: count, From: t.ValidationLengths.From, Mix: t.ValidationLengths.To}
 }
 
 // Batch is the size of batches.
@@ -117,10 +131,28 @@ func (r Run) Validate() error {
 	if n := r.Training.Validation; n < 0 || n > task.MaxExamples {
 		return fmt.Errorf("training.validation is %d: it must be from 1 to %d, or 0 for the task's default", n, task.MaxExamples)
 	}
+	if err := r.validateLengths(); err != nil {
+		return err
+	}
 	if err := r.validateDecoded(); err != nil {
 		return err
 	}
 	return r.Training.Batch.validate()
+}
+
+// validateLengths returns an error unless the lengths of validation examples can be drawn.
+func (r Run) validateLengths() error {
+	l := r.Training.ValidationLengths
+	switch {
+	case l.From < 0:
+		return fmt.Errorf("training.validation_lengths.from is %d: it must be positive, or 0 for 1", l.From)
+	case l.To < l.From:
+		return fmt.Errorf("training.validation_lengths.to is %d: it must be at least from, which is %d", l.To, l.From)
+	}
+	if err := r.Training.Held(0).Validate(); err != nil {
+		return fmt.Errorf("training.validation_lengths: %w", err)
+	}
+	return nil
 }
 
 // validateObjective returns an error unless the ponder cost and the supervision of steps are defined for the model.

@@ -18,6 +18,7 @@ import (
 	"universal-transformer/runlog"
 	"universal-transformer/subword"
 	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/labels"
 )
 
@@ -100,6 +101,28 @@ func TestShortestRuns(t *testing.T) {
 	_, err = pipeline.Load(dir, enginetest.Backend(t))
 	if !errors.Is(err, runlog.ErrNoCheckpoint) || !strings.Contains(err.Error(), "was saved yet: train longer, or resume the run") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Validation examples have the lengths that the configuration gives, and data without a choice of lengths refuse it before there is a directory.
+// Caught when planted: lengths as in training; a directory that is left behind.
+func TestValidationLengths(t *testing.T) {
+	r := brief(t, pairs())
+	r.Training.ValidationLengths = experiment.Lengths{From: 7, To: 9}
+	dir := filepath.Join(t.TempDir(), "refused")
+	_, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
+	if err == nil || !strings.Contains(err.Error(), "training.validation_lengths: mix is 9, but the lengths of this task are those of its files") {
+		t.Errorf("a file: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory is left: %v", err)
+	}
+	r.Task = experiment.Task{Value: algorithmic.Copy{MaxLength: 5}}
+	r.Training.ValidationLengths, r.Training.Validation, r.Training.Decoded = experiment.Lengths{From: 8, To: 8}, 6, 4
+	dir = filepath.Join(t.TempDir(), "run")
+	summary, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
+	if err != nil || summary.Validation.Sequences != 6 || summary.Validation.Tokens != 6*9 {
+		t.Errorf("6 copies of 8 digits: %+v, %v", summary.Validation, err)
 	}
 }
 

@@ -130,12 +130,16 @@ type openRun struct {
 	from      *runlog.Checkpoint // nil: a new run with random weights
 }
 
-// readData checks that the ranks can share the run's updates, reads its data and reports what they contain.
+// readData checks that the ranks can share the run's updates, reads its data and reports what they contain. It is an error if they have no
+// validation examples of the lengths that are wanted.
 func (t *openRun) readData(ctx context.Context) (err error) {
 	if err := t.callbacks.checkRanks(t.run); err != nil {
 		return err
 	}
-	t.data, err = open(ctx, t.reading, t.callbacks)
+	if t.data, err = open(ctx, t.reading, t.callbacks); err != nil || t.run.Training.ValidationLengths == (experiment.Lengths{}) {
+		return err
+	}
+	_, err = t.validation(1)
 	return err
 }
 
@@ -254,7 +258,7 @@ func (t *openRun) train(ctx context.Context) (training.Summary, error) {
 
 // addValidation gives a trainer the examples to validate with, and those whose answers are decoded.
 func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) error {
-	validation, err := t.data.HeldOut(t.run.Seed, task.Selection{Validation: true, Count: t.run.Training.Validation})
+	validation, err := t.validation(t.run.Training.Validation)
 	if err != nil {
 		return err
 	}
@@ -269,7 +273,7 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 	if n == 0 {
 		return nil
 	}
-	examples, err := t.data.HeldOut(t.run.Seed, task.Selection{Validation: true, Count: n})
+	examples, err := t.validation(n)
 	if err != nil {
 		return err
 	}
@@ -281,6 +285,15 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 		return found.Metrics, err
 	}
 	return nil
+}
+
+// validation returns validation examples; 0: as many as is the task's default.
+func (t *openRun) validation(count int) ([]task.Example, error) {
+	examples, err := t.data.HeldOut(t.run.Seed, t.run.Training.Held(count))
+	if err != nil && t.run.Training.ValidationLengths != (experiment.Lengths{}) {
+		return nil, fmt.Errorf("training.validation_lengths: %w", err)
+	}
+	return examples, err
 }
 
 // newTrainer returns a trainer with what every rank needs.

@@ -119,6 +119,7 @@ type Selection struct {
 
 	Length int `json:"length,omitempty"` // source tokens: exactly this many
 	Mix    int `json:"mix,omitempty"`    // source tokens: a uniform mix of 1..Mix
+	From   int `json:"from,omitempty"`   // with Mix: a uniform mix of From..Mix; 0 means 1
 	Count  int `json:"count,omitempty"`  // number of examples; 0 means all, or the task's default
 }
 
@@ -140,6 +141,10 @@ func (s Selection) Validate() error {
 		return fmt.Errorf("length is %d: it must be positive, or 0 for lengths as in training", s.Length)
 	case s.Mix < 0:
 		return fmt.Errorf("mix is %d: it must be positive, or 0 for lengths as in training", s.Mix)
+	case s.From < 0:
+		return fmt.Errorf("from is %d: it must be positive, or 0 for 1", s.From)
+	case s.From > s.Mix:
+		return fmt.Errorf("from is %d and mix is %d: lengths go from the first to the second", s.From, s.Mix)
 	case s.Count < 0:
 		return fmt.Errorf("count is %d: it must be positive, or 0 for all", s.Count)
 	case s.Count > MaxExamples:
@@ -185,7 +190,7 @@ func (s Selection) String() string {
 	case s.Length > 0:
 		return fmt.Sprintf("length %d", s.Length)
 	case s.Mix > 0:
-		return fmt.Sprintf("lengths 1..%d", s.Mix)
+		return fmt.Sprintf("lengths %d..%d", max(s.From, 1), s.Mix)
 	}
 	return "lengths as in training"
 }

@@ -201,6 +201,33 @@ func TestFixedTrainingSet(t *testing.T) {
 	}
 }
 
+// Lengths of a mix are uniform from its first to its last, in every task that draws strings, and their answers are right.
+// Caught when planted: lengths that end one too early; examples of a split that is not wanted.
+func TestMixFrom(t *testing.T) {
+	for _, tk := range []task.Task{opened(algorithmic.Copy{}), opened(algorithmic.Reverse{}), opened(algorithmic.Addition{})} {
+		const n, from, to = 2000, 61, 64
+		held, err := tk.HeldOut(1, task.Selection{Validation: true, From: from, Mix: to, Count: n})
+		if err != nil {
+			t.Fatal(err)
+		}
+		count := map[int]int{}
+		for _, e := range held {
+			count[len(e.Source)]++
+			if task.SplitOf(e.Source) != task.ForValidation {
+				t.Fatalf("%s: a source of another split", tk.Name())
+			}
+		}
+		for length := from; length <= to; length++ {
+			if c := count[length]; c < n/4-100 || c > n/4+100 { // 5 standard deviations
+				t.Errorf("%s: %d of %d sources have length %d, want a quarter", tk.Name(), c, n, length)
+			}
+		}
+		if _, err := tk.HeldOut(1, task.Selection{From: 2, Mix: 2}); (err == nil) != (tk.Name() != "addition") {
+			t.Errorf("%s of two tokens: %v", tk.Name(), err)
+		}
+	}
+}
+
 func TestHeldOutHasADefaultSize(t *testing.T) {
 	held, err := opened(algorithmic.Copy{}).HeldOut(1, task.Selection{})
 	if err != nil || len(held) != 10_000 {

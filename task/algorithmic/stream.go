@@ -49,7 +49,7 @@ func (s stream) Training(seedValue uint64, i int64) task.Example {
 	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false, task.ForTraining)
 }
 
-// HeldOut draws sel.Count examples, 10,000 if Count is 0. A Length or Mix below the minimum length of a source is an error.
+// HeldOut draws sel.Count examples, 10,000 if Count is 0. A Length, Mix or From below the minimum length of a source is an error.
 func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
 	if err := sel.Validate(); err != nil {
 		return nil, err
@@ -64,6 +64,9 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if length < s.shortest {
 		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d tokens", field, length, s.name, s.shortest)
 	}
+	if sel.From > 0 && sel.From < s.shortest {
+		return nil, fmt.Errorf("from is %d: the shortest source of %s has %d tokens", sel.From, s.name, s.shortest)
+	}
 	count := sel.Count
 	if count == 0 {
 		count = defaultHeldOut
@@ -77,7 +80,12 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		name, use = s.name+"/validation", task.ForValidation
 	}
 	for i := range examples {
-		examples[i] = s.draw(seed.Rand(seedValue, name, int64(i)), length, exact, use)
+		rng := seed.Rand(seedValue, name, int64(i))
+		if sel.From > 0 {
+			examples[i] = s.draw(rng, sel.From+rng.IntN(length-sel.From+1), true, use)
+			continue
+		}
+		examples[i] = s.draw(rng, length, exact, use)
 	}
 	return examples, nil
 }

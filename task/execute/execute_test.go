@@ -505,6 +505,9 @@ func TestValidate(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	if _, err := opened(definitions[3]).HeldOut(1, task.Selection{From: 2, Mix: 3, Count: 1}); err == nil || !strings.Contains(err.Error(), "from is 2") {
+		t.Errorf("numbers of at least two digits: %v", err)
+	}
 	if _, err := opened(definitions[3]).HeldOut(1, task.Selection{Length: 1001, Count: 1}); err == nil {
 		t.Error("numbers of 1001 digits are drawn")
 	}

@@ -158,7 +158,12 @@ func (o opened) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, err
 		name, split = o.Task.Name+"/validation", task.ForValidation
 	}
 	for i := range examples {
-		examples[i] = o.draw(seed.Rand(seedValue, name, int64(i)), length, s.Length > 0, split)
+		rng := seed.Rand(seedValue, name, int64(i))
+		if s.From > 0 {
+			examples[i] = o.draw(rng, s.From+rng.IntN(length-s.From+1), true, split)
+			continue
+		}
+		examples[i] = o.draw(rng, length, s.Length > 0, split)
 	}
 	return examples, nil
 }
