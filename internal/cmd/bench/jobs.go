@@ -48,10 +48,10 @@ func jobs() []job {
 	}
 }
 
-// chosen reports whether a list of names contains the job or a beginning of its name. An empty list contains all.
+// chosen reports whether a list of names contains the job or a beginning of its name, without the commas in it. An empty list contains all.
 func (j job) chosen(list string) bool {
 	for name := range strings.SplitSeq(list, ",") {
-		if strings.HasPrefix(j.name, name) {
+		if strings.HasPrefix(strings.ReplaceAll(j.name, ",", ""), strings.TrimSpace(name)) {
 			return true
 		}
 	}

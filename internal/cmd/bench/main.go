@@ -21,7 +21,7 @@ func main() {
 	torch := flag.String("torch", "", "script for PyTorch")
 	ctranslate2 := flag.String("ctranslate2", "", "script for CTranslate2")
 	python := flag.String("python", "python3", "interpreter of the scripts")
-	only := flag.String("only", "", "names of rows, or of their beginnings, separated by commas")
+	only := flag.String("only", "", "names of rows without their commas, or their beginnings, separated by commas")
 	rounds := flag.Int("rounds", 3, "number of turns per engine")
 	repeat := flag.Int("repeat", 5, "timed runs per turn; a turn reports their median")
 	threads := flag.Int("threads", 2, "processors, except where a row says one")

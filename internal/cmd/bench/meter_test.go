@@ -5,6 +5,22 @@ import (
 	"testing"
 )
 
+// A row is chosen by its name without commas, or by its beginning.
+// Caught when planted: commas kept in the name.
+func TestChosen(t *testing.T) {
+	for list, want := range map[string]int{"": len(jobs()), "train": 5, "encode 8192 tokens, train adaptive": 2, "decode width 512": 3, "gemm": 0} {
+		n := 0
+		for _, j := range jobs() {
+			if j.chosen(list) {
+				n++
+			}
+		}
+		if n != want {
+			t.Errorf("%q chooses %d rows, want %d", list, n, want)
+		}
+	}
+}
+
 // The adaptive row is timed after the run that compiles the graph of the plan, and decoding on one thread.
 // Caught when planted: two runs before it, as elsewhere; two threads for all rows.
 func TestArguments(t *testing.T) {
