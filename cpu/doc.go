@@ -41,7 +41,8 @@
 // 127. Sums of a block are exact. Other products, attention and halting units stay in float32. Gradients would be useless, so training refuses
 // the option; decoding, evaluation and scoring take it. Buffers of parameters should be frozen, as rounding them takes time: see the method Freeze of a buffer.
 //
-// AVX512_VNNI computes such products, with twice the multiply-adds of AVX512_BF16 on a Zen 4 core. On other processors the option is an error.
+// AVX512_VNNI computes such products, with twice the multiply-adds of AVX512_BF16 on a Zen 4 core. On processors with AMX, whose tiles of
+// bfloat16 multiply more, products=bf16 may be faster; that was not measured. On other processors the option is an error.
 //
 // # Unsupported operations
 //
