@@ -38,8 +38,8 @@
 //
 // With products=int8 the operands of float32 products by a parameter are rounded to int8: each row of the left operand as it is multiplied, and
 // each column of the parameter when it is packed, in blocks of 512 terms with a scale of their own, so that the largest magnitude of a block is
-// 127. Sums of a block are exact. Other products, attention and halting units stay in float32. Gradients would be useless, so training refuses
-// the option; decoding, evaluation and scoring take it. Buffers of parameters should be frozen, as rounding them takes time: see the method Freeze of a buffer.
+// 127. Sums of a block are exact. Products with batches or with fewer than 32 columns or terms (least=N), attention and halting units stay in
+// float32. The option is for inference: the trainer of this module refuses it, and other programs can ask the method InferenceOnly. Buffers of parameters should be frozen, as rounding them takes time: see the method Freeze of a buffer.
 //
 // AVX512_VNNI computes such products, with twice the multiply-adds of AVX512_BF16 on a Zen 4 core. On processors with AMX, whose tiles of
 // bfloat16 multiply more, products=bf16 may be faster; that was not measured. On other processors the option is an error.

@@ -139,8 +139,9 @@ func drawValues(rng *rand.Rand, dims []int) []float32 {
 }
 
 // Products of few rows and many by a parameter are those of the operands, within half a unit of each: a 127th of the largest of a row or column.
-// Threads change no bit, and neither do other rows. Products of two operands that are no parameters stay float32.
-// Caught when planted: a product by what is no parameter rounded; the scale of another column; blocks of terms left out.
+// Threads change no bit, and neither do other rows. Products by what is no parameter and products with batches, as of attention to states that
+// are an input of the graph, stay float32.
+// Caught when planted: a product by what is no parameter rounded, or one with batches; the scale of another column; blocks of terms left out.
 func TestInt8Products(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 6))
 	for _, size := range []productSize{{1, 1, 64, 64}, {1, 3, 35, 37}, {1, 67, 129, 1025}, {2, 300, 96, 515}} {
@@ -172,14 +173,20 @@ func TestInt8Products(t *testing.T) {
 				if alone := run(product, x[(rows-1)*size.k:]); !slices.Equal(got, first[""]) || !slices.Equal(alone, got[(rows-1)*size.n:]) {
 					t.Errorf("%s, %d threads, %+v: not the bits of plain loops on one thread, or of the last row alone", config, threads, size)
 				}
-				computed := run(func(x, w *Node) *Node { return Dot(x, Neg(w)).Product() }, x)
-				if first[config] == nil {
-					plain := newBackend(t, "cpu:"+config+",threads=1")
-					first[config] = tensors.MustCopyFlatData[float32](MustExecOnce(plain, func(x, w *Node) *Node { return Dot(x, Neg(w)).Product() },
-						tensors.FromFlatDataAndDimensions(x, rows, size.k), tensors.FromFlatDataAndDimensions(w, size.k, size.n)))
-				}
-				if !slices.Equal(computed, first[config]) {
-					t.Errorf("%s, %+v: a product by what is no parameter is not float32's", config, size)
+				for name, f := range map[string]func(x, w *Node) *Node{
+					"by what is no parameter": func(x, w *Node) *Node { return Dot(x, Neg(w)).Product() },
+					"with batches": func(x, w *Node) *Node {
+						return DotGeneral(Reshape(x, 1, rows, size.k), []int{2}, []int{0}, Reshape(w, 1, size.k, size.n), []int{1}, []int{0})
+					},
+				} {
+					if key := config + name; first[key] == nil {
+						plain := newBackend(t, "cpu:"+config+",threads=1")
+						first[key] = tensors.MustCopyFlatData[float32](MustExecOnce(plain, f,
+							tensors.FromFlatDataAndDimensions(x, rows, size.k), tensors.FromFlatDataAndDimensions(w, size.k, size.n)))
+					}
+					if !slices.Equal(run(f, x), first[config+name]) {
+						t.Errorf("%s, %+v: a product %s is not float32's", config, size, name)
+					}
 				}
 				backend.Finalize()
 			}

@@ -54,10 +54,11 @@ type Training struct {
 	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training: uniform weighs all alike, geometric early ones more, halting each by the weight that the halting unit gives it; default: only the last one
 }
 
-// Lengths are source lengths in tokens, uniform from From to To.
+// Lengths are source lengths in tokens, uniform from From to To; both 0: as in training. In learning to execute, To is the number of digits, as
+// in task.Selection.Mix, and From must be 0.
 type Lengths struct {
 	From int `json:"from"` // shortest source; 0: 1
-	To   int `json:"to"`   // longest source; 0: as in training
+	To   int `json:"to"`   // longest source
 }
 
 // Held returns the selection of count validation examples; 0: the task's default.

@@ -54,7 +54,7 @@ var fieldTexts = map[string]string{
 	"experiment.LSTMEncoderDecoder.Attention": "the decoder attends to the source",
 	"experiment.LSTMPointer.Evidence":         "as for Pointer",
 	"experiment.Lengths.From":                 "shortest source; 0: 1",
-	"experiment.Lengths.To":                   "longest source; 0: as in training",
+	"experiment.Lengths.To":                   "longest source",
 	"experiment.Pointer.Evidence":             "embeddings also tell how often the token occurs in the context, whether it occurs in the question, and more",
 	"experiment.Run.Name":                     "of the run in reports, and of its default directory",
 	"experiment.Run.Seed":                     "of everything random: weights, order of the data, dropout",

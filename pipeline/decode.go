@@ -256,9 +256,6 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	if !decodes {
 		return nil, fmt.Errorf("a model of type %T does not generate sequences", m.graph)
 	}
-	if err := decoding.Freeze(m.backend, m.store); err != nil {
-		return nil, err
-	}
 	m.decoder, err = decoding.New(m.backend, m.store, graph)
 	return m.decoder, err
 }

@@ -64,9 +64,6 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		return Evaluation{}, err
 	}
 	defer m.queue.Release()
-	if err := decoding.Freeze(m.backend, m.store); err != nil {
-		return Evaluation{}, err
-	}
 	e := m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
 	if p.MaxLength > 0 {

@@ -151,6 +151,9 @@ func (m *Model) keepParameters() error {
 	if err := training.Load(m.store, parameters); err != nil {
 		return err
 	}
+	if err := decoding.Freeze(m.backend, m.store); err != nil {
+		return err
+	}
 	kept := *m.checkpoint
 	kept.Tensors = slices.Clone(parameters)
 	for i := range kept.Tensors {

@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 
-	"universal-transformer/decoding"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
@@ -198,9 +197,6 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 func (m *Model) inTurns(ctx context.Context, failed func(example int, err error), compute func(*evaluation.Evaluator) error) error {
 	return m.queue.InTurns(ctx, func(pause func()) error {
 		if m.kept == nil {
-			if err := decoding.Freeze(m.backend, m.store); err != nil {
-				return err
-			}
 			m.kept = evaluation.NewKept(m.backend, m.store)
 		}
 		e := m.Evaluator()

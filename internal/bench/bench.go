@@ -188,7 +188,7 @@ func (s Shape) flops(what string) float64 {
 			return 2 * positions * encoder
 		}
 	case "decode":
-		if s.Uncached {
+		if s.Uncached || s.Adaptive {
 			return 0
 		}
 		step := 6*d*d + 2*d*(m+1)/2 + 2*m*d + transition // queries, keys, values and output of itself, queries and output of the source

@@ -9,7 +9,7 @@ import (
 // In decoding, a token costs what it costs: of one layer of width 1 with one token of source and answer, 6 products by weights of the stack
 // below, 2 by keys and values of its own and 2 by those of the source, 2 of the transition, and 1 a word of the readout; the encoder costs 4, 2
 // and 2, and the keys and values of the source 2. A beam reads its first token once a source.
-// Caught when planted: a beam that reads its first token in every row; keys of all tokens at every step.
+// Caught when planted: a beam that reads its first token in every row; keys of all tokens at every step; fixed depth at adaptive depth.
 func TestOperationsOfDecoding(t *testing.T) {
 	for _, c := range []struct {
 		length, beam int
@@ -22,6 +22,12 @@ func TestOperationsOfDecoding(t *testing.T) {
 		s := Shape{Width: 1, Filter: 1, Heads: 1, Steps: 1, Batch: 1, Length: c.length, Vocabulary: 5, Beam: c.beam}
 		if got := s.flops("decode"); got != c.want {
 			t.Errorf("length %d, beam %d: %v operations, want %v", c.length, c.beam, got, c.want)
+		}
+		for _, unknown := range []Shape{{Adaptive: true}, {Uncached: true}} {
+			unknown.Width, unknown.Filter, unknown.Heads, unknown.Steps, unknown.Batch, unknown.Length, unknown.Vocabulary = 1, 1, 1, 1, 1, c.length, 5
+			if got := unknown.flops("decode"); got != 0 {
+				t.Errorf("%+v: %v operations, which are not known", unknown, got)
+			}
 		}
 	}
 }

@@ -201,7 +201,7 @@ func TestFixedTrainingSet(t *testing.T) {
 	}
 }
 
-// Lengths of a mix are uniform from its first to its last, in every task that draws strings, and their answers are right.
+// Lengths of a mix are uniform from its first to its last, in every task of this package.
 // Caught when planted: lengths that end one too early; examples of a split that is not wanted.
 func TestMixFrom(t *testing.T) {
 	for _, tk := range []task.Task{opened(algorithmic.Copy{}), opened(algorithmic.Reverse{}), opened(algorithmic.Addition{})} {

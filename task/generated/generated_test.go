@@ -85,7 +85,7 @@ func TestSplitsAreApart(t *testing.T) {
 	}
 	put("training", training, 1, 8)
 	for _, validation := range []bool{true, false} {
-		for _, s := range []task.Selection{{}, {Length: 12}, {Mix: 5}, {Length: 4}} {
+		for _, s := range []task.Selection{{}, {Length: 12}, {Mix: 5}, {Length: 4}, {From: 4, Mix: 6}} {
 			s.Validation, s.Count = validation, 500
 			examples, err := opened.HeldOut(1, s)
 			if err != nil {
@@ -95,7 +95,7 @@ func TestSplitsAreApart(t *testing.T) {
 			if s.Length > 0 {
 				shortest, longest = s.Length, s.Length
 			} else if s.Mix > 0 {
-				longest = s.Mix
+				shortest, longest = max(s.From, 1), s.Mix
 			}
 			put(fmt.Sprintf("validation %v", validation), examples, shortest, longest)
 		}

@@ -110,9 +110,10 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 }
 
 // gemmFor returns the kernel of a product: one that rounds its operands if that is requested and the product is large enough. One of few
-// rows is if its right operand is a parameter, as it is then packed once for many executions; see [exec.Packing].
+// rows is if its right operand is a matrix of a parameter, as it is then packed once for many executions; see [exec.Packing]. A product with
+// batches, such as attention to states that are an input of the graph, is like one of operands that change.
 func (em *emitter) gemmFor(e *graph.Expr, m, n, k int) *kernel.Gemm {
-	if !slices.Contains(em.g.Params, e.Operands[1].View.Base) {
+	if !slices.Contains(em.g.Params, e.Operands[1].View.Base) || len(e.Attr.(ir.DotAttr).LHSBatch) > 0 {
 		return em.gemmOf(e.DType, m, n, k)
 	}
 	least := em.prog.Machine.LeastRounded

@@ -8,10 +8,11 @@ import (
 
 // Products of float32 whose operands are rounded to int8, each row of the left one and each column of the right one, in blocks of BlockK terms,
 // with a scale of its own: the largest magnitude is 127. The sums of a block are exact; they are multiplied by the scale of the column, then by
-// that of the row, and blocks are added in float32. A row or column that is not finite gives results that are not finite.
+// that of the row, and blocks are added in float32. A row or column that is not finite gives results that are not finite; one whose numbers are
+// all smaller than about 2^-121 counts as zero, and the sum times the scale of the column must be finite.
 //
 // The instructions multiply bytes without sign by bytes with a sign. Terms of the left operand therefore have 128 added, and the sums of a column
-// start at -128 times the sum of its terms. A packed row has its scale behind its terms; a packed panel the starts of its sums, then its scales.
+// start at -128 times the sum of its terms.
 
 const (
 	int8Largest = 127
@@ -20,7 +21,7 @@ const (
 	int8Group   = roundedWord // terms of a word
 )
 
-// int8Packed is how operands are packed.
+// int8Packed is how operands are packed: a row has its scale behind its terms, a panel the starts of its columns' sums and then their scales.
 var int8Packed = packedForm{termBytes: 1, tail: 2 * int8Starts}
 
 // WithInt8 returns the kernels with products by parameters that round their operands to int8, with AVX512_VNNI. Plain loops are allowed if the

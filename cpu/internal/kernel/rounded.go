@@ -3,8 +3,8 @@ package kernel
 import "unsafe"
 
 // Products whose operands are rounded when they are packed, to bfloat16 or to int8. Both operands are packed in the same way for all kernels of a
-// kind: rows of the left one, and panels of the right one that hold four bytes of a column, 2 or 4 terms, next to each other. Packed memory is
-// filled with zeros up to a multiple of roundedDepth terms.
+// kind: rows of the left one, and panels of the right one that hold four bytes of a column, 2 or 4 terms, next to each other. Panels are filled
+// with zeros up to a multiple of roundedDepth terms, and so are rows of bfloat16; in rows of int8, anything may stand there.
 const (
 	roundedDepth   = 32  // terms of a tile of AMX, of bfloat16
 	roundedColumns = 32  // columns of a panel
@@ -38,7 +38,7 @@ func (f packedForm) panelBytes(k int) int {
 type rounded struct {
 	packedForm
 
-	// packLeft rounds rows of k terms, strides in bytes, to rows of that form. It may write up to 15 rows more.
+	// packLeft rounds rows of k terms, strides in bytes, to rows of that form. With bfloat16 it may write up to 15 rows more.
 	packLeft func(dst, a unsafe.Pointer, k, rows, rowStride, kStride int)
 
 	// run computes rows x cols of c, both up to any number of rows and one panel, from rows of words: call has everything but masks; it may

@@ -156,7 +156,7 @@ func (b *block) begin() {
 			b.p("KMOVW R13, K%d", j+1)
 		}
 	}
-	if b.terms == 4 { // sums start with what the panel has behind its terms: see quantized
+	if b.terms == 4 { // sums start with what the panel has behind its terms: see int8Packed
 		b.p("MOVQ CX, R13")
 		b.p("SHLQ $7, R13")
 		for j := range b.vectors {

@@ -45,7 +45,7 @@ func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
 	in := func(base string, offset, i int) string { // in vector i of a row of all panels, from an address in the first
 		return fmt.Sprintf("%d(%s)%s", offset+i%2*v.width, base, [...]string{"", "(BX*1)", "(BX*2)", "(R10*1)"}[i/2])
 	}
-	if v.terms == 4 { // sums start with what the panels have behind their terms: see quantized
+	if v.terms == 4 { // sums start with what the panels have behind their terms: see int8Packed
 		p("MOVQ CX, R11")
 		p("SHLQ $7, R11")
 		p("ADDQ SI, R11")
