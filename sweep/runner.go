@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
-	"universal-transformer/engine"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
@@ -36,8 +35,8 @@ type Outcome struct {
 	Err      error    // ErrInterrupted if the cell was interrupted; the result is then empty
 }
 
-// Run runs the cells. The failure of a cell does not stop the others; its error is among those returned. If a backend cannot be opened or
-// trained with, no cell starts. When ctx ends, the running cells are saved and Run returns ErrInterrupted.
+// Run runs the cells. The failure of a cell does not stop the others; its error is among those returned. If a backend cannot be opened, no
+// cell starts. When ctx ends, the running cells are saved and Run returns ErrInterrupted.
 func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
 	pending := w.pending(cells)
@@ -98,11 +97,7 @@ func (r Runner) backends(n int) (list []compute.Backend, err error) {
 		if err != nil {
 			return list, err
 		}
-		if list = append(list, backend); len(list) == 1 {
-			if err := engine.CheckTraining(backend); err != nil {
-				return list, err
-			}
-		}
+		list = append(list, backend)
 	}
 	return list, nil
 }

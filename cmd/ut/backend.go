@@ -12,6 +12,19 @@ func backendFlag(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "backend", "", "`name` of the compute backend, as ut version lists them; for XLA with the plugin, as in xla:cpu (default \""+engine.Default+"\")")
 }
 
+// trainingBackend opens a backend that can train.
+func trainingBackend(name string) (compute.Backend, error) {
+	backend, err := engine.New(name)
+	if err != nil {
+		return nil, err
+	}
+	if err := engine.CheckTraining(backend); err != nil {
+		backend.Finalize()
+		return nil, err
+	}
+	return backend, nil
+}
+
 // using opens a backend, calls work and closes the backend.
 func using(name string, work func(compute.Backend) error) error {
 	return usingDevices(name, 1, work)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/atomicfile"
@@ -185,7 +184,7 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	})
 	runner := sweep.Runner{
 		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
-		Backend: func() (compute.Backend, error) { return engine.New(backend) },
+		Backend: func() (compute.Backend, error) { return trainingBackend(backend) },
 		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
 	}
 	err := runner.Run(c.Context(), cells)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/engine"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/paper"
@@ -229,7 +228,7 @@ func (f *tableFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.
 	})
 	runner := sweep.Runner{
 		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
-		Backend: func() (compute.Backend, error) { return engine.New(backend) },
+		Backend: func() (compute.Backend, error) { return trainingBackend(backend) },
 		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
 	}
 	err := runner.Run(c.Context(), cells)
