@@ -54,18 +54,6 @@ type Training struct {
 	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training: uniform weighs all alike, geometric early ones more, halting each by the weight that the halting unit gives it; default: only the last one
 }
 
-// Lengths are source lengths in tokens, uniform from From to To; both 0: as in training. In learning to execute, To is the number of digits, as
-// in task.Selection.Mix, and From must be 0.
-type Lengths struct {
-	From int `json:"from"` // shortest source; 0: 1
-	To   int `json:"to"`   // longest source
-}
-
-// Held returns the selection of count validation examples; 0: the task's default.
-func (t Training) Held(count int) task.Selection {
-	return task.Selection{Validation: true, Count: count, From: t.ValidationLengths.From, Mix: t.ValidationLengths.To}
-}
-
 // Batch is the size of batches.
 type Batch struct {
 	Tokens     int   `json:"tokens"`     // maximum of rows times length, including padding, of sources or targets, whichever is larger
@@ -139,21 +127,6 @@ func (r Run) Validate() error {
 		return err
 	}
 	return r.Training.Batch.validate()
-}
-
-// validateLengths returns an error unless the lengths of validation examples can be drawn.
-func (r Run) validateLengths() error {
-	l := r.Training.ValidationLengths
-	switch {
-	case l.From < 0:
-		return fmt.Errorf("training.validation_lengths.from is %d: it must be positive, or 0 for 1", l.From)
-	case l.To < l.From:
-		return fmt.Errorf("training.validation_lengths.to is %d: it must be at least from, which is %d", l.To, l.From)
-	}
-	if err := r.Training.Held(0).Validate(); err != nil {
-		return fmt.Errorf("training.validation_lengths: %w", err)
-	}
-	return nil
 }
 
 // validateObjective returns an error unless the ponder cost and the supervision of steps are defined for the model.

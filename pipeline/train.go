@@ -14,12 +14,10 @@ import (
 	"strings"
 
 	"github.com/gomlx/compute"
-	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/parallel"
-	"universal-transformer/internal/score"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
@@ -51,7 +49,7 @@ func (c Callbacks) log(lines ...string) {
 
 // Train trains a run in a new run directory.
 func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
-	if err := errors.Join(engine.CheckTraining(backend), r.Validate()); err != nil {
+	if err := r.Validate(); err != nil {
 		return training.Summary{}, err
 	}
 	t := openRun{backend: backend, run: r, reading: r, callbacks: c}
@@ -85,9 +83,6 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 // config.json is rewritten, and changes.json records what was changed at which step. If there were checkpoints, and none can be used, it
 // returns a [LostError] and changes nothing. If the data have changed, it returns a [DataError], unless they are accepted.
 func Resume(ctx context.Context, backend compute.Backend, dir string, c Callbacks, assignments ...string) (training.Summary, error) {
-	if err := engine.CheckTraining(backend); err != nil {
-		return training.Summary{}, err
-	}
 	log, err := runlog.Resume(dir)
 	if err != nil {
 		return training.Summary{}, err
@@ -130,10 +125,10 @@ type openRun struct {
 	from      *runlog.Checkpoint // nil: a new run with random weights
 }
 
-// readData checks that the ranks can share the run's updates, reads its data and reports what they contain. It is an error if they have no
-// validation examples of the lengths that are wanted.
+// readData checks that the backend can train and the ranks can share the run's updates, reads its data and reports what they contain. It is an
+// error if they have no validation examples of the lengths that are wanted.
 func (t *openRun) readData(ctx context.Context) (err error) {
-	if err := t.callbacks.checkRanks(t.run); err != nil {
+	if err := cmp.Or(engine.CheckTraining(t.backend), t.callbacks.checkRanks(t.run)); err != nil {
 		return err
 	}
 	if t.data, err = open(ctx, t.reading, t.callbacks); err != nil || t.run.Training.ValidationLengths == (experiment.Lengths{}) {
@@ -254,46 +249,6 @@ func (t *openRun) train(ctx context.Context) (training.Summary, error) {
 	trainer.OnProgress = session.counted(t.callbacks.Progress)
 	summary, err := trainer.Run(ctx)
 	return summary, cmp.Or(err, session.end())
-}
-
-// addValidation gives a trainer the examples to validate with, and those whose answers are decoded.
-func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) error {
-	validation, err := t.validation(t.run.Training.Validation)
-	if err != nil {
-		return err
-	}
-	if len(validation) == 0 {
-		return fmt.Errorf("%s: there are no validation examples: add data", t.run.Task.Value)
-	}
-	trainer.Validation = batch.Chunk(validation, t.run.Plan(t.data))
-	if p := newPictures(t, trainer, validation); p != nil {
-		trainer.Pictures = p.draw
-	}
-	n := t.run.Training.Decoded
-	if n == 0 {
-		return nil
-	}
-	examples, err := t.validation(n)
-	if err != nil {
-		return err
-	}
-	definition, v := t.run.Task.Value, t.data.Vocabularies()
-	_, longest := t.data.MaxLengths()
-	trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
-		e := evaluator(t.backend, store, trainer.Model, definition, answerLimit(t.run, longest), v)
-		found, err := e.Measure(context.WithoutCancel(ctx), definition.Measure(v), examples)
-		return found.Metrics, err
-	}
-	return nil
-}
-
-// validation returns validation examples; 0: as many as is the task's default.
-func (t *openRun) validation(count int) ([]task.Example, error) {
-	examples, err := t.data.HeldOut(t.run.Seed, t.run.Training.Held(count))
-	if err != nil && t.run.Training.ValidationLengths != (experiment.Lengths{}) {
-		return nil, fmt.Errorf("training.validation_lengths: %w", err)
-	}
-	return examples, err
 }
 
 // newTrainer returns a trainer with what every rank needs.

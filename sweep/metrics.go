@@ -20,14 +20,6 @@ type Protocol struct {
 }
 
 func (p Protocol) validate() error {
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"length", p.Length}, {"mix", p.Mix}, {"from", p.From}, {"count", p.Count}} {
-		if f.value < 0 {
-			return fmt.Errorf("measure.%s is %d: it must not be negative", f.name, f.value)
-		}
-	}
 	if err := p.Selection.Validate(); err != nil {
 		return fmt.Errorf("measure.%w", err)
 	}
