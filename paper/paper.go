@@ -37,6 +37,7 @@ type Row struct {
 	Columns   []string            // names of its columns; nil: all
 	Published map[string][]string // the paper's figures by column, as printed
 	Note      string              // differences in positions or training
+	Detail    bool                // not of the paper's layout: shown on the page of the table, not in RESULTS.md
 	EqualTime bool                // whether it has more updates than its model's other row, for about the training time of the block's own row
 	Unequal   []Unequal           // exceptions to the rule of fair comparisons
 }

@@ -87,8 +87,11 @@ func Table1() Table {
 func babiRows(prefix, block string, columns []string) (rows []Row) {
 	for _, m := range BabiModels {
 		row := Row{Family: prefix + m.Suffix, Title: m.Title, Block: block, Own: m.Suffix == "", Adaptive: m.Suffix == "-adaptive", Columns: columns}
-		if row.Adaptive && !BabiRenamed(prefix) && prefix != BabiSimulated {
-			row.Unequal = []Unequal{noEarlyEnd}
+		if row.Adaptive {
+			row.Unequal = []Unequal{meanPool}
+			if !BabiRenamed(prefix) && prefix != BabiSimulated {
+				row.Unequal = append(row.Unequal, noEarlyEnd)
+			}
 		}
 		rows = append(rows, row)
 	}

@@ -10,7 +10,7 @@ func Table2() Table {
 	return Table{
 		Number: 2, Title: "Subject-verb agreement by attractors", Section: "section 3.2",
 		Preface: "Accuracy, with balanced accuracy (the mean of the accuracies on singular and on plural verbs) in parentheses; mean ± standard deviation over seeds. " +
-			"Attractors are nouns between subject and verb whose number differs from the subject's. Baselines without a model are shown because nearly all verbs with four attractors are plural. " +
+			"Attractors are nouns between subject and verb whose number differs from the subject's. The page of measurements has baselines without a model, because nearly all verbs with four attractors are plural. " +
 			"The paper trains on 9 % of the original authors' table of sentences and ranks verb forms (column verbs, which needs that table). " +
 			"The other published files contain only the words before a verb and its number, and a tenth of the rows. Checkpoints are selected on a tenth of the training data.",
 		Seen: "recorded in part. Test results played no part in a run, but the configuration, which all models share, was chosen with the Universal Transformer's " +

@@ -3,30 +3,52 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
 	"universal-transformer/paper"
 )
 
-// agreementAgainst compares two rows of table 2 in every column.
-func agreementAgainst(model, other string) func(book) judgement {
-	return func(b book) judgement {
-		t := paper.Table2()
-		x, _ := t.Row(model)
-		y, _ := t.Row(other)
-		var pairs []pair
-		for _, c := range t.Columns {
-			if result := b.compare(x, y, c); result.test != "not run" && len(b.of(x.Family, c.Name)) > 1 {
-				pairs = append(pairs, pair{setting: c.Name, comparison: result, excepted: excepted(x, y, c.Name)})
+// judgeAgreementModels compares the Universal Transformer with the Transformer in every column of table 2.
+func judgeAgreementModels(b book) judgement {
+	t := paper.Table2()
+	own := ownRow(t)
+	var pairs []pair
+	for _, d := range b.tests(t, own) {
+		if d.row.Family == "agreement-transformer" && len(b.of(own.Family, d.column.Name)) > 1 {
+			pairs = append(pairs, pair{setting: d.column.Name, comparison: d.comparison, excepted: excepted(own, d.row, d.column.Name)})
+		}
+	}
+	j := judge(pairs, "%+.3f")
+	if len(pairs) > 0 {
+		j.why = "balanced accuracy, total; " + j.why
+	}
+	return j
+}
+
+// judgeAgreementHalting compares dynamic halting with fixed depth at the highest number of attractors of every column of table 2, as the paper
+// does.
+func judgeAgreementHalting(b book) judgement {
+	t := paper.Table2()
+	halting, _ := t.Row("agreement-adaptive")
+	fixed := ownRow(t)
+	var pairs []pair
+	for _, c := range t.Columns {
+		x, y := b.of(halting.Family, c.Name), b.of(fixed.Family, c.Name)
+		for _, f := range slices.Backward(c.Figures[:len(c.Figures)-1]) {
+			a, d := sample(x, f.Set, f.Metrics[0]), sample(y, f.Set, f.Metrics[0])
+			if len(a) > 0 && len(d) > 0 {
+				pairs = append(pairs, pair{setting: c.Name + " (" + f.Title + ")", comparison: seedTest(a, d), excepted: excepted(fixed, halting, c.Name)})
+				break
 			}
 		}
-		j := judge(pairs, "%+.3f")
-		if len(pairs) > 0 {
-			j.why = "balanced accuracy; " + j.why
-		}
-		return j
 	}
+	j := judge(corrected(pairs), "%+.3f")
+	if len(pairs) > 0 {
+		j.why = "accuracy at the number of attractors in parentheses; " + j.why
+	}
+	return j
 }
 
 // judgeGrowth counts the columns of table 2 in which the difference between halting and the best other model is positive and rises with the
@@ -66,30 +88,59 @@ func signed(list []float64) string {
 
 // The columns of table 3 that claims compare, with short names.
 var (
-	languageModels = []named{{"language", "six novels"}, {"novels-words", "words of many novels"}, {"novels", "subwords of many novels"}}
+	languageModels = []named{{"language", "six novels"}, {"novels-words", "words of many novels"}, {"novels", "subwords of many novels with a cache"}}
 	readers        = []named{{"reading", "six novels"}, {"annotated", "six novels and development passages"}, {"novels-reading", "many novels"}, {"novels-pretrained", "many novels after a language model"}}
 )
 
 // named is a column with a short name.
 type named struct{ column, name string }
 
-// judgeLambada compares accuracies of last words with those of the baselines.
-func judgeLambada(columns []named) func(book) judgement {
-	return func(b book) judgement {
-		t := paper.Table3()
-		own, _ := t.Row("lambada")
-		var pairs []pair
-		for _, family := range []string{"lambada-transformer", "lambada-lstm"} {
-			other, _ := t.Row(family)
-			for _, column := range columns {
-				c, _ := t.Column(column.column)
-				if result := b.compare(own, other, c); result.test != "not run" {
-					pairs = append(pairs, pair{other.Title, column.name, result, excepted(own, other, column.column)})
-				}
+// lambadaBaselines are the rows of table 3 that claims compare with the Universal Transformer.
+var lambadaBaselines = []string{"lambada-transformer", "lambada-lstm"}
+
+// judgePerplexities compares the logarithms of the baselines' perplexities of last words with those of the Universal Transformer, so that
+// higher is better for it.
+func judgePerplexities(b book) judgement {
+	t := paper.Table3()
+	own := ownRow(t)
+	logarithms := func(family, column string) []float64 {
+		c, _ := t.Column(column)
+		list := sample(b.of(family, column), compared(c).Set, "last word perplexity")
+		for i, v := range list {
+			list[i] = -math.Log(v)
+		}
+		return list
+	}
+	var pairs []pair
+	for _, family := range lambadaBaselines {
+		other, _ := t.Row(family)
+		for _, c := range languageModels {
+			if x, y := logarithms(own.Family, c.column), logarithms(family, c.column); len(x) > 0 && len(y) > 0 {
+				pairs = append(pairs, pair{other.Title, c.name, seedTest(x, y), excepted(own, other, c.column)})
 			}
 		}
-		return judge(pairs, "%+.3f")
 	}
+	j := judge(corrected(pairs), "%+.2f")
+	if len(pairs) > 0 {
+		j.why = "nats of the perplexity of the test's last words, higher is better; " + j.why
+	}
+	return j
+}
+
+// judgeReading compares accuracies of reading comprehension with those of the baselines.
+func judgeReading(b book) judgement {
+	t := paper.Table3()
+	own := ownRow(t)
+	var pairs []pair
+	for _, family := range lambadaBaselines {
+		other, _ := t.Row(family)
+		for _, c := range readers {
+			if result, ok := b.against(t, own, family, c.column); ok {
+				pairs = append(pairs, pair{other.Title, c.name, result, excepted(own, other, c.column)})
+			}
+		}
+	}
+	return judge(pairs, "%+.3f")
 }
 
 // judgeOrder compares the order of perplexities by depth: of all last words, and of those in the vocabulary.
@@ -154,7 +205,7 @@ func judgeAlgorithmic(family string, others ...string) func(book) judgement {
 		for _, name := range others {
 			other, _ := t.Row(name)
 			for _, c := range t.Columns {
-				if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
+				if result, ok := b.against(t, own, name, c.Name); ok {
 					pairs = append(pairs, pair{strings.TrimSuffix(other.Title, " with attention"), c.Title, result, excepted(own, other, c.Name)})
 				}
 			}
@@ -201,13 +252,13 @@ func judgeExecute(baselines ...string) func(book) judgement {
 					if b.perfect(own.Family, c.Name) && b.perfect(other.Family, c.Name) {
 						continue
 					}
-					if result, kind := b.compareSequences(own, other, c.Name, t.ShownSets()[0].Name); kind != "" {
+					if result, ok := b.against(t, own, other.Family, c.Name); ok {
 						pairs = append(pairs, pair{short(other.Title), c.Title, result, excepted(own, other, c.Name)})
 					}
 				}
 			}
 		}
-		pairs = corrected(pairs)
+		pairs = overSeeds(pairs)
 		better, worse := 0, []string(nil)
 		for _, c := range pairs {
 			if c.above() {
@@ -216,7 +267,7 @@ func judgeExecute(baselines ...string) func(book) judgement {
 				worse = append(worse, fmt.Sprintf("%s (%s)", c.other, c.setting))
 			}
 		}
-		why := []string{"pairs of tasks and baselines, without those where both are perfect"}
+		why := []string{"pairs of tasks and baselines, without those where the selected seeds of both round to 1.000"}
 		if len(worse) > 0 {
 			why = []string{"worse: " + and(worse)}
 		}
@@ -237,28 +288,38 @@ func short(title string) string {
 	return strings.TrimSuffix(title, " with attention")
 }
 
-// judgeTranslation compares BLEU with the Transformer in every column of table 7.
+// judgeTranslation compares BLEU with the Transformer in every column of table 7, at equal updates.
 func judgeTranslation(b book) judgement {
 	t := paper.Table7()
-	own, _ := t.Row("translation")
+	own := ownRow(t)
 	other, _ := t.Row("translation-transformer")
 	var pairs []pair
+	var times []float64 // the Universal Transformer's relative to the Transformer's
 	for _, c := range t.Columns {
-		if result := b.compare(own, other, c); result.test != "not run" {
-			pairs = append(pairs, pair{setting: strings.ReplaceAll(c.Title, ",", ""), comparison: result, excepted: excepted(own, other, c.Name)})
+		result, ok := b.against(t, own, other.Family, c.Name)
+		if !ok {
+			continue
+		}
+		pairs = append(pairs, pair{setting: strings.ReplaceAll(c.Title, ",", ""), comparison: result, excepted: excepted(own, other, c.Name)})
+		if x, y := processorSeconds(b.of(own.Family, c.Name)), processorSeconds(b.of(other.Family, c.Name)); len(x) > 0 && len(y) > 0 {
+			times = append(times, mean(x)/mean(y))
 		}
 	}
-	return judge(pairs, "%+.2f")
+	j := judge(pairs, "%+.2f")
+	if len(times) > 0 {
+		j.why += fmt.Sprintf("; equal updates, in %.1f times the processor time", mean(times))
+	}
+	return j
 }
 
 // judgeTranslationHalting compares dynamic halting with fixed depth on Multi30k; in the paper it is worse.
 func judgeTranslationHalting(b book) judgement {
 	t := paper.Table7()
-	fixed, _ := t.Row("translation")
+	fixed := ownRow(t)
 	halting, _ := t.Row("translation-adaptive")
 	c, _ := t.Column("multi30k")
-	result := b.compare(fixed, halting, c)
-	if result.test == "not run" {
+	result, ok := b.against(t, fixed, halting.Family, c.Name)
+	if !ok {
 		return judgement{verdict: NotRun}
 	}
 	j := judge([]pair{{other: "fixed depth over halting", comparison: result, excepted: excepted(fixed, halting, c.Name)}}, "%+.2f")

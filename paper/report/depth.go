@@ -68,7 +68,7 @@ Trained models, evaluated with other numbers of steps than in training and with 
 
 `
 
-const depthClaim = `Section 2.1 of the paper says that the transition "can be applied any number of times", so that depth is variable. These models can be run at any depth, but %s of %s of fixed depth answers better with any larger number of steps than in training. `
+const depthClaim = `Section 2.1 of the paper says that the transition "can be applied any number of times", so that depth is variable. These models can be run at any depth, but %s of %s of fixed depth answers better with any larger number of steps than in training (one run of each, without a test). `
 
 // depth writes the section on depth, and its page.
 func (p *page) depth(files []DepthFile) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strings"
 
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/paper"
@@ -18,6 +19,20 @@ func excepted(own, r paper.Row, column string) bool {
 	return false
 }
 
+// value returns a field of a run. The name of a field of a model leaves its kind out: "model.pool".
+func value(fields map[string]any, name string) any {
+	rest, ok := strings.CutPrefix(name, "model.")
+	if !ok {
+		return fields[name]
+	}
+	for field, v := range fields {
+		if parts := strings.SplitN(field, ".", 3); len(parts) == 3 && parts[0] == "model" && parts[2] == rest {
+			return v
+		}
+	}
+	return nil
+}
+
 // differ reports whether two recipes, or those that they start from, differ in a field.
 func differ(own, other, field string) bool {
 	x, errX := recipes.Named(own)
@@ -25,7 +40,7 @@ func differ(own, other, field string) bool {
 	if errX != nil || errY != nil {
 		return false
 	}
-	if x.Run().Fields()[field] != y.Run().Fields()[field] {
+	if value(x.Run().Fields(), field) != value(y.Run().Fields(), field) {
 		return true
 	}
 	return x.From != "" && y.From != "" && differ(x.From, y.From, field)

@@ -33,7 +33,8 @@ func sample(runs []run, set, name string) []float64 {
 // metrics writes a table whose cells are metrics of test sets: that of the paper, or that of the details. Columns with the same figures share
 // one table.
 func (p *page) metrics(t paper.Table, detail bool) {
-	for _, group := range p.alike(t, detail) {
+	groups := p.alike(t, detail)
+	for i, group := range groups {
 		for _, c := range group {
 			p.printf("- **%s**: %s\n", c.Title, c.Note)
 		}
@@ -51,6 +52,9 @@ func (p *page) metrics(t paper.Table, detail bool) {
 			if line := p.comparisons(t, c); line != "" {
 				p.printf("- %s\n", line)
 			}
+		}
+		if n := len(p.book.tests(t, ownRow(t))); n > 1 && i == len(groups)-1 {
+			p.printf("- p-values of this table are corrected by Holm's method for its %d comparisons, those of its page of measurements included.\n", n)
 		}
 		p.printf("\n")
 	}
@@ -198,7 +202,11 @@ func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 		if !slices.ContainsFunc(row.list, func(v float64) bool { return !math.IsNaN(v) }) {
 			continue
 		}
-		cells := []string{"halting minus the best other", row.source}
+		title := "halting minus the best other"
+		if lowerIsBetter(c.Figures[0].Metrics[0]) {
+			title += " (lower is better)"
+		}
+		cells := []string{title, row.source}
 		for i, v := range row.list {
 			cell := ""
 			if !math.IsNaN(v) {
@@ -256,38 +264,22 @@ func publishedValue(r paper.Row, c paper.Column, i int) float64 {
 	return v
 }
 
-// compare compares two rows in a column.
-func (b book) compare(model, other paper.Row, c paper.Column) comparison {
-	x, y := b.of(model.Family, c.Name), b.of(other.Family, c.Name)
-	set := compared(c).Set
-	a, d := sample(x, set, c.Compared), sample(y, set, c.Compared)
-	if len(a) == 0 || len(d) == 0 {
-		return comparison{p: math.NaN(), difference: math.NaN(), test: "not run"}
-	}
-	if len(a) == 1 && len(d) == 1 {
-		m, _ := x[0].metric(set, c.Compared)
-		n, _ := y[0].metric(set, c.Compared)
-		if m.Accuracy.Total > 0 && n.Accuracy.Total > 0 {
-			return proportions(m.Accuracy, n.Accuracy)
-		}
-	}
-	return seedTest(a, d)
-}
-
 // comparisons returns one line that says whether the Universal Transformer is distinguishable from the other models.
 func (p *page) comparisons(t paper.Table, c paper.Column) string {
-	own := t.Rows[slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Own })]
+	own := ownRow(t)
 	var g grouped
-	for _, r := range t.Rows {
-		if r.Own || !r.Has(c.Name) {
-			continue
-		}
-		if result := p.book.compare(own, r, c); result.test != "not run" {
-			g.add(result, fmt.Sprintf("%s (%s)", r.Title, result.evidence(strings.Replace(format(c.Compared, []float64{0}), "%", "%+", 1))))
+	for _, d := range p.book.tests(t, own) {
+		if d.column.Name == c.Name {
+			g.add(d.comparison, fmt.Sprintf("%s (%s)", d.row.Title, d.evidence(strings.Replace(format(c.Compared, []float64{0}), "%", "%+", 1))))
 		}
 	}
 	if g.empty() {
 		return ""
 	}
 	return fmt.Sprintf("%s, %s, %s: %s %s.", c.Title, compared(c).Title, c.Compared, own.Title, g)
+}
+
+// ownRow returns the Universal Transformer of a table of metrics, which has one block.
+func ownRow(t paper.Table) paper.Row {
+	return t.Rows[slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Own })]
 }

@@ -54,7 +54,7 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n\n%s\n\n%s Use of test results during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
+	p.printf("## Table %d: %s (%s)\n%s\n\n%s Use of test results during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
 		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
 }
 
@@ -93,7 +93,7 @@ func (p *page) table(t paper.Table) {
 	case 1:
 		p.babi(t)
 	case 4, 5, 6:
-		p.sequences(t)
+		p.sequences(t, false)
 	case 7:
 		p.wmt14()
 		p.metrics(t, false)
@@ -121,8 +121,12 @@ func (p *page) details(t paper.Table) {
 	p.training(t)
 }
 
-// further writes the columns that are not of the paper's layout.
+// further writes the columns and rows that are not of the paper's layout.
 func (p *page) further(t paper.Table) {
+	if slices.ContainsFunc(t.Rows, func(r paper.Row) bool { return r.Detail }) {
+		p.printf("## Further models\n\n")
+		p.sequences(t, true)
+	}
 	if slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return c.Detail }) {
 		p.printf("## Further settings\n\n")
 		p.metrics(t, true)

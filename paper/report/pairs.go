@@ -5,8 +5,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"universal-transformer/internal/significance"
 )
 
 // A pair compares our model with another one in a setting, a task or a column of its table. Either may be empty where there is only one.
@@ -19,15 +17,15 @@ type pair struct {
 // exception marks the difference from a model that breaks the rule of fair comparisons.
 const exception = "†"
 
-// verdictOf returns the verdict on comparisons in which higher is better: reproduced if all are distinguishably better, contradicted if one
-// is worse, not comparable if there are too few runs for any test.
+// verdictOf returns the verdict on comparisons over seeds in which higher is better: reproduced if all are distinguishably better, contradicted
+// if some are worse and none is better, not comparable if there are too few runs for any test.
 func verdictOf(pairs []pair) Verdict {
-	better, tested := 0, false
+	better, worse, tested := 0, 0, false
 	for _, c := range pairs {
 		tested = tested || !math.IsNaN(c.p)
 		switch {
 		case c.below():
-			return Contradicted
+			worse++
 		case c.above():
 			better++
 		}
@@ -39,27 +37,34 @@ func verdictOf(pairs []pair) Verdict {
 		return NotComparable
 	case better == len(pairs):
 		return Reproduced
+	case worse > 0 && better == 0:
+		return Contradicted
 	}
 	return NotReproduced
 }
 
 // corrected returns pairs with p-values corrected by Holm's method for their number.
 func corrected(pairs []pair) []pair {
-	p := make([]float64, len(pairs))
-	for i, c := range pairs {
-		p[i] = c.p
-	}
 	pairs = slices.Clone(pairs)
-	for i, v := range significance.Holm(p) {
-		pairs[i].p = v
+	correct(pairs, func(c *pair) *comparison { return &c.comparison })
+	return pairs
+}
+
+// overSeeds returns pairs without the tests of a single run of each model, which say nothing about other seeds.
+func overSeeds(pairs []pair) []pair {
+	pairs = slices.Clone(pairs)
+	for i, c := range pairs {
+		if c.examples {
+			pairs[i].comparison = comparison{difference: c.difference, p: math.NaN(), test: tooFew(1, 1)}
+		}
 	}
 	return pairs
 }
 
-// judge summarizes pairs: the differences by model, those that are distinguishable in bold, and the tests, whose p-values it corrects for the
-// number of pairs. The settings are named beside the differences from a single model, and once for several models.
+// judge summarizes pairs, whose p-values are corrected: the differences by model, those that are distinguishable over seeds in bold, and the
+// tests. The settings are named beside the differences from a single model, and once for several models.
 func judge(pairs []pair, digits string) judgement {
-	pairs = corrected(pairs)
+	pairs = overSeeds(pairs)
 	others, settings := unique(pairs, func(c pair) string { return c.other }), unique(pairs, func(c pair) string { return c.setting })
 	words := unique(pairs, func(c pair) string { return c.word() })
 	var ours []string

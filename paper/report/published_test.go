@@ -83,6 +83,10 @@ func decodedAt(t *testing.T, results []sweep.Result, recipe string, seed uint64,
 // by the files).
 func TestPublishedTable4(t *testing.T) {
 	results, pages := published(t)
+	b, err := newBook(results)
+	if err != nil {
+		t.Fatal(err)
+	}
 	lowest := map[string]sweep.Result{}
 	for _, r := range results {
 		if best, ok := lowest[r.Recipe]; !ok || r.Validation < best.Validation {
@@ -92,11 +96,12 @@ func TestPublishedTable4(t *testing.T) {
 	row := ""
 	for i, task := range []string{"copy", "reverse", "addition"} {
 		a := decodedAt(t, results, "algorithmic/"+task, lowest["algorithmic/"+task].Seed, "length 400")
-		if row += fmt.Sprintf("%.3f", float64(a.Correct)/float64(a.Total)); i < 2 {
+		row += fmt.Sprintf("%.3f (mean %.3f)", float64(a.Correct)/float64(a.Total), mean(sequenceAccuracies(b.of("algorithmic", task), "length 400")))
+		if i < 2 {
 			row += ", "
 		}
 	}
-	if !bytes.Contains(pages.Results, []byte("| 0.35, 0.46, 0.02 | "+row+" |")) {
+	if !bytes.Contains(pages.Results, []byte("| 0.35, 0.46, 0.02 | "+row)) {
 		t.Errorf("the verdicts lack the row of table 4 with %q", row)
 	}
 }
@@ -127,13 +132,20 @@ func TestReadmeHasTheResults(t *testing.T) {
 	for _, c := range paper.Table4().Columns {
 		means = append(means, fmt.Sprintf("%.3f", mean(sequenceAccuracies(b.of("algorithmic", c.Name), "length 400"))))
 	}
+	selected := func(family string) string { // sequence accuracies of the selected seeds of table 4
+		var list []string
+		for _, c := range paper.Table4().Columns {
+			a, _ := b.sequenceValue(family, c.Name, "length 400")
+			list = append(list, fmt.Sprintf("%.3f", a.Value()))
+		}
+		return strings.Join(list, ", ")
+	}
 	for _, want := range []string{
-		reaches(paper.Table4(), Better, "", "algorithmic", "algorithmic", "algorithmic")(b).ours,
+		selected("algorithmic"),
 		"means " + strings.Join(means, ", ") + ";",
 		fmt.Sprintf("with four times the updates it adds (%.3f, ", mean(sequenceAccuracies(b.of("algorithmic-alike-one-step-longer", "addition"), "length 400"))),
-		reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")(b).ours,
-		"a Transformer of four layers, with four times the parameters, has " +
-			reaches(paper.Table4(), Better, "", "algorithmic-alike-transformer", "algorithmic-alike-transformer", "algorithmic-alike-transformer")(b).ours,
+		selected("algorithmic-paper"),
+		"a Transformer of four layers, with four times the parameters, has " + selected("algorithmic-alike-transformer"),
 		spread("%.2f", sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU")),
 		spread("%.2f", sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU")),
 		fmt.Sprintf("%.2f %%, 19 tasks, 3 seeds", best), fmt.Sprintf("mean over seeds %.2f %%", overSeeds),

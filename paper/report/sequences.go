@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 
@@ -32,8 +31,9 @@ func sequenceAccuracies(runs []run, set string) []float64 {
 	})
 }
 
-// sequences writes a table whose cells are decoded sequences, block by block.
-func (p *page) sequences(t paper.Table) {
+// sequences writes a table whose cells are decoded sequences, block by block: the rows of the paper's layout, or those of the details.
+func (p *page) sequences(t paper.Table, detail bool) {
+	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r paper.Row) bool { return r.Detail != detail })
 	for _, block := range blocks(t) {
 		if block != "" {
 			p.printf("### %s%s\n\n", strings.ToUpper(block[:1]), block[1:])
@@ -59,7 +59,7 @@ func (p *page) sequences(t paper.Table) {
 			}
 		}
 	}
-	if t.Number == 4 {
+	if t.Number == 4 && !detail {
 		p.printf("Accuracy by length:")
 		for _, c := range t.Columns {
 			p.printf(" [%s](%s/%s)", c.Title, p.folder, lengthFigure(c))
@@ -107,13 +107,13 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 			if s == nil {
 				return "missing"
 			}
-			return measure.Accuracies(s.Decoded) + overSeeds(runs, set.Name)
+			return measure.Accuracies(s.Decoded) + seedsText(runs, set.Name)
 		})
 	}
 }
 
-// overSeeds returns mean ± deviation of the sequence accuracies, or the 95 % interval of a single seed.
-func overSeeds(runs []run, set string) string {
+// seedsText returns mean ± deviation of the sequence accuracies, or the 95 % interval of a single seed.
+func seedsText(runs []run, set string) string {
 	list := sequenceAccuracies(runs, set)
 	if len(list) > 1 {
 		return fmt.Sprintf("; %s, n = %d", spread("%.3f", list), len(list))
@@ -159,43 +159,27 @@ func (p *page) fromPositions(t paper.Table) {
 	set := t.ShownSets()[0].Name
 	var texts []string
 	for _, c := range t.Columns {
-		if result, kind := p.book.compareSequences(ours, papers, c.Name, set); kind != "" {
-			texts = append(texts, fmt.Sprintf("%s %+.3f (%s, %s)", c.Title, result.difference, kindOf(kind, p.book, ours, papers, c.Name), probability(result.p)))
+		if result, ok := p.book.compareSequences(ours, papers, c.Name, set); ok {
+			texts = append(texts, fmt.Sprintf("%s %+.3f (%s, %s)", c.Title, result.difference, p.kindOf(result, ours, papers, c.Name), probability(result.p)))
 		}
 	}
 	if len(texts) > 0 {
-		p.printf("What positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) add without a change of recurrence, the Universal Transformer of this block minus that of the paper's setting, %s: %s. "+
-			"What recurrence adds is the difference to the other models of this block.\n\n", set, strings.Join(texts, ", "))
+		p.printf("What positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) add together without a change of recurrence, the Universal Transformer of this block minus that of the paper's setting, %s: %s. "+
+			"How much each of them adds was not measured. What recurrence adds is the difference to the other models of this block.\n\n", set, strings.Join(texts, ", "))
 	}
-}
-
-// compareSequences compares the sequence accuracies of two rows: over seeds if both have several that differ, otherwise between the selected
-// seeds over their test examples.
-func (b book) compareSequences(model, other paper.Row, column, set string) (c comparison, kind string) {
-	x, y := b.of(model.Family, column), b.of(other.Family, column)
-	if c = seedTest(sequenceAccuracies(x, set), sequenceAccuracies(y, set)); !math.IsNaN(c.p) {
-		return c, "t"
-	}
-	s, u := chosenSet(x, set), chosenSet(y, set)
-	if s == nil || u == nil {
-		return comparison{p: math.NaN(), difference: math.NaN(), test: "not run"}, ""
-	}
-	return proportions(s.Decoded.Sequences, u.Decoded.Sequences), "z"
 }
 
 // sequenceComparisons writes whether a row is distinguishable from the other models of its block, in the first shown set.
 func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	set, total := t.ShownSets()[0].Name, 0
+	list := p.book.tests(t, own)
 	var lines []string
 	for _, c := range t.Columns {
 		var g grouped
-		for _, r := range t.Rows {
-			if r.Family == own.Family || !own.Has(c.Name) || !r.Has(c.Name) || r.Block != own.Block {
-				continue
-			}
-			if result, kind := p.book.compareSequences(own, r, c.Name, set); kind != "" {
+		for _, d := range list {
+			if d.column.Name == c.Name {
 				total = chosenSet(p.book.of(own.Family, c.Name), set).Examples
-				g.add(result, fmt.Sprintf("%s (%+.3f, %s, %s)", r.Title, result.difference, kindOf(kind, p.book, own, r, c.Name), probability(result.p)))
+				g.add(d.comparison, fmt.Sprintf("%s (%+.3f, %s, %s)", d.row.Title, d.difference, p.kindOf(d.comparison, own, d.row, c.Name), probability(d.p)))
 			}
 		}
 		if !g.empty() {
@@ -205,15 +189,16 @@ func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	if len(lines) == 0 {
 		return
 	}
-	p.printf("%s, sequences, %s. z: two-proportion z-test of one seed each, n = %s. t: Welch's t-test over seeds, or with a single run the t-test of one value against a sample.\n\n%s\n", own.Title, set, count(total, "example"), strings.Join(lines, ""))
+	p.printf("%s, sequences, %s. t: Welch's t-test over seeds, or with a single run the t-test of one value against a sample. z: two-proportion z-test of one seed each, n = %s, which says nothing about other seeds. "+
+		"p-values are corrected by Holm's method for the %s below.\n\n%s\n", own.Title, set, count(total, "example"), count(len(list), "comparison"), strings.Join(lines, ""))
 }
 
 // kindOf returns the test of a comparison: "z", or "t, n = 3 and 3".
-func kindOf(kind string, b book, own, other paper.Row, column string) string {
-	if kind == "z" {
+func (p *page) kindOf(c comparison, own, other paper.Row, column string) string {
+	if c.examples {
 		return "z"
 	}
-	return fmt.Sprintf("t, n = %d and %d", len(b.of(own.Family, column)), len(b.of(other.Family, column)))
+	return fmt.Sprintf("t, n = %d and %d", len(p.book.of(own.Family, column)), len(p.book.of(other.Family, column)))
 }
 
 // rowNotes writes how the rows of a block differ in positions or training.

@@ -16,7 +16,7 @@ func (p *page) sizes(t paper.Table) {
 		if len(runs) == 0 {
 			continue
 		}
-		rows = append(rows, fmt.Sprintf("%s %s, %s", r.Family, parameters(runs), minutes(runs)))
+		rows = append(rows, fmt.Sprintf("%s %s, %s%s", r.Family, parameters(runs), minutes(runs), precision(runs)))
 		for _, run := range runs {
 			if !slices.Contains(machines, run.TrainedBy.CPU) {
 				machines = append(machines, run.TrainedBy.CPU)
@@ -30,7 +30,7 @@ func (p *page) sizes(t paper.Table) {
 	if len(machines) > 1 {
 		note = " The machines differ or are not recorded, so not all times can be compared."
 	}
-	p.printf("Thousands of parameters, and minutes of training per run (mean of processor times, or ~ of clock times): %s.%s\n\n", strings.Join(rows, "; "), note)
+	p.printf("Thousands of parameters, and minutes of training per run (mean of processor times, or ~ of clock times, some of which include suspensions), at equal updates except in rows with more; bf16: products in bfloat16, float32 or not recorded otherwise: %s.%s\n\n", strings.Join(rows, "; "), note)
 }
 
 // parameters returns the number of parameters in thousands, or its range.
@@ -45,18 +45,41 @@ func parameters(runs []run) string {
 	return thousands((low + 500) / 1000)
 }
 
-// minutes returns the mean training time: of processors if it is recorded for all runs, otherwise by the clock.
+// minutes returns the mean training time: of processors, over the runs for which it is recorded, otherwise by the clock.
 func minutes(runs []run) string {
-	of := func(seconds func(run) float64) []float64 {
-		return values(runs, func(r run) (float64, bool) { return seconds(r) / 60, seconds(r) > 0 })
+	if list := processorSeconds(runs); len(list) > 0 {
+		text := twoDigits(mean(list) / 60)
+		if len(list) < len(runs) {
+			text += fmt.Sprintf(" (%d of %d runs)", len(list), len(runs))
+		}
+		return text
 	}
-	if list := of(func(r run) float64 { return r.TrainedBy.CPUSeconds }); len(list) == len(runs) {
-		return twoDigits(mean(list))
-	}
-	if list := of(func(r run) float64 { return r.Seconds }); len(list) > 0 {
-		return "~" + twoDigits(mean(list))
+	if list := values(runs, func(r run) (float64, bool) { return r.Seconds, r.Seconds > 0 }); len(list) > 0 {
+		return "~" + twoDigits(mean(list)/60)
 	}
 	return "not recorded"
+}
+
+// precision returns ", bf16" for runs with products in bfloat16, and how many these are if not all.
+func precision(runs []run) string {
+	n := 0
+	for _, r := range runs {
+		if strings.Contains(r.TrainedBy.Backend, "products=bf16") {
+			n++
+		}
+	}
+	switch n {
+	case 0:
+		return ""
+	case len(runs):
+		return ", bf16"
+	}
+	return fmt.Sprintf(", bf16 in %d of %d runs", n, len(runs))
+}
+
+// processorSeconds returns the processor times of training of the runs for which they are recorded.
+func processorSeconds(runs []run) []float64 {
+	return values(runs, func(r run) (float64, bool) { return r.TrainedBy.CPUSeconds, r.TrainedBy.CPUSeconds > 0 })
 }
 
 // twoDigits formats 0.221 as 0.22, 4.43 as 4.4 and 110.2 as 110.

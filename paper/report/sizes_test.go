@@ -13,13 +13,15 @@ func sized(parameters int, cpu, clock float64) run {
 	return run{Result: sweep.Result{Header: h}}
 }
 
+// Processor times come first, since those of the clock include waiting; how many runs they are of is said. Caught when planted: clock times among
+// them; bf16 for all runs of which one has it.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		runs                []run
 		parameters, minutes string
 	}{
 		{[]run{sized(121_499, 0, 60)}, "121", "~1.0"},
-		{[]run{sized(121_500, 120, 60), sized(1_301_700, 360, 60), sized(200_000, 0, 6000)}, "122 to 1,302", "~34"}, // processor times of some are not those of all
+		{[]run{sized(121_500, 120, 60), sized(1_301_700, 360, 60), sized(200_000, 0, 6000)}, "122 to 1,302", "4.0 (2 of 3 runs)"},
 		{[]run{sized(900, 120, 60), sized(900, 360, 60)}, "1", "4.0"},
 		{[]run{sized(900, 0, 6612)}, "1", "~110"},
 		{[]run{sized(900, 13.2, 0)}, "1", "0.22"},
@@ -27,6 +29,13 @@ func TestSizes(t *testing.T) {
 	} {
 		if p, m := parameters(c.runs), minutes(c.runs); p != c.parameters || m != c.minutes {
 			t.Errorf("got %s, %s; want %s, %s", p, m, c.parameters, c.minutes)
+		}
+	}
+	bf16, float32 := sized(900, 0, 0), sized(900, 0, 0)
+	bf16.TrainedBy.Backend, float32.TrainedBy.Backend = "cpu:avx512,products=bf16,threads=1", "cpu:avx512,threads=1"
+	for want, runs := range map[string][]run{"": {float32}, ", bf16": {bf16, bf16}, ", bf16 in 1 of 2 runs": {bf16, float32}} {
+		if got := precision(runs); got != want {
+			t.Errorf("got %q, want %q", got, want)
 		}
 	}
 }

@@ -33,6 +33,7 @@ type comparison struct {
 	difference float64 // model minus other
 	p          float64 // two-sided; NaN if there is no test
 	test       string  // with its n: "Welch's t-test, n = 3 and 3"
+	examples   bool    // the test is over the test examples of one run each, and says nothing about other seeds
 }
 
 // level is the p-value below which a difference counts.
@@ -74,7 +75,7 @@ func probability(p float64) string {
 func welch(a, b []float64) comparison {
 	meanA, deviationA := moments(a)
 	meanB, deviationB := moments(b)
-	c := comparison{difference: meanA - meanB, p: math.NaN(), test: fmt.Sprintf("n = %d and %d, too few for a test", len(a), len(b))}
+	c := comparison{difference: meanA - meanB, p: math.NaN(), test: tooFew(len(a), len(b))}
 	if len(a) < 2 || len(b) < 2 {
 		return c
 	}
@@ -88,6 +89,9 @@ func welch(a, b []float64) comparison {
 	c.p = significance.StudentTwoSided(c.difference/math.Sqrt(x+y), freedom)
 	return c
 }
+
+// tooFew says that two numbers of runs are too few for a test.
+func tooFew(a, b int) string { return fmt.Sprintf("n = %d and %d, too few for a test", a, b) }
 
 // seedTest compares two models by their seeds: by Welch's t-test, or where one of them has a single run, by the t-test of one value against a
 // sample (Crawford and Howell, 1998). p is NaN if both have a single run, or if the seeds do not differ.
@@ -133,7 +137,7 @@ func paired(a, b []float64) comparison {
 
 // proportions compares the accuracies of two models on test examples by the two-proportion z-test.
 func proportions(a, b score.Accuracy) comparison {
-	c := comparison{difference: a.Value() - b.Value(), p: 1, test: fmt.Sprintf("two-proportion z-test of one seed each, n = %s", examples(a.Total, b.Total))}
+	c := comparison{difference: a.Value() - b.Value(), p: 1, examples: true, test: fmt.Sprintf("two-proportion z-test of one seed each, n = %s", examples(a.Total, b.Total))}
 	pooled := float64(a.Correct+b.Correct) / float64(a.Total+b.Total)
 	if spread := pooled * (1 - pooled) * (1/float64(a.Total) + 1/float64(b.Total)); spread > 0 {
 		c.p = math.Erfc(math.Abs(c.difference) / math.Sqrt(2*spread))
