@@ -49,8 +49,15 @@ type Column struct {
 	Note      string   // remarks on its figures
 	Figures   []Figure // figures that the table shows; empty if every column has one figure
 	Baselines []Baseline
-	Compared  string // metric of the last figure's set by which models are compared; higher is better
-	Detail    bool   // not of the paper's layout: shown on the page of the table, not in RESULTS.md
+	Earlier   []Printed // rows of the paper that have no recipe: results of others, and differences
+	Compared  string    // metric of the last figure's set by which models are compared; higher is better
+	Detail    bool      // not of the paper's layout: shown on the page of the table, not in RESULTS.md
+}
+
+// Printed is a row of the paper's table, as printed.
+type Printed struct {
+	Title   string
+	Figures []string
 }
 
 // A Figure is a number of a table: a metric of a test set, with further metrics in parentheses.

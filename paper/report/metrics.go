@@ -107,6 +107,9 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 		}
 		add(append(cells, figureCell(compared(c), []run{chosen(runs)}))...)
 	}
+	for _, e := range c.Earlier {
+		add(append(append([]string{e.Title, source(t)}, e.Figures...), "")...)
+	}
 	for _, row := range differenceRows(t, c, p.book) {
 		add(row...)
 	}
@@ -199,7 +202,7 @@ func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 		source string
 		list   []float64
 	}{{source(t) + ", these rows", difference(t, c, publishedValue)}, {"ours", difference(t, c, b.value)}} {
-		if !slices.ContainsFunc(row.list, func(v float64) bool { return !math.IsNaN(v) }) {
+		if !slices.ContainsFunc(row.list, func(v float64) bool { return !math.IsNaN(v) }) || row.source != "ours" && c.Earlier != nil { // which has the paper's
 			continue
 		}
 		title := "halting minus the best other"
