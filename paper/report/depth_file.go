@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -80,7 +81,7 @@ func ReadDepth(root string) (list []DepthFile, err error) {
 // validate returns an error that names the first run, point and field without a sensible value.
 func (d DepthFile) validate() error {
 	if len(d.Runs) == 0 {
-		return fmt.Errorf("it has no runs")
+		return errors.New("it has no runs")
 	}
 	names := map[string]bool{}
 	for _, r := range d.Runs {
