@@ -55,32 +55,46 @@ func New(config string) (compute.Backend, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.kernels == nil {
-		if o.kernels = kernel.Best(); o.kernels.Level == kernel.LevelScalar {
-			warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
-		}
-	}
-	switch o.products {
-	case bfloat16Products:
-		o.kernels, err = o.kernels.WithBFloat16(o.named)
-	case int8Products:
-		o.kernels, err = o.kernels.WithInt8(o.named)
-	}
+	kernels, err := o.kernels()
 	if err != nil {
 		return nil, err
 	}
-	machine := exec.NewMachine(o.kernels, o.threads, o.share)
+	machine := exec.NewMachine(kernels, o.threads, o.share)
 	machine.LeastRounded = o.least
 	return &Backend{machine: machine, executables: make(map[*executable]struct{})}, nil
 }
 
+// CheckOptions returns an error unless New reads the configuration. Kernels that this processor lacks are valid here.
+func CheckOptions(config string) error {
+	_, err := parseOptions(config)
+	return err
+}
+
 // options is a parsed configuration.
 type options struct {
-	kernels        *kernel.Set // the best available kernels, unless the configuration names others
-	named          bool        // the configuration names the kernels
+	level          string // of the kernels: avx512, avx2, neon or scalar; "" means the best available
 	threads, share int
 	products       string // bf16 or int8: round the operands of products
 	least          int    // see New
+}
+
+// kernels returns the kernels of the options. It returns an error if this processor lacks them.
+func (o options) kernels() (set *kernel.Set, err error) {
+	named := o.level != ""
+	if named {
+		set, err = kernel.Named(o.level)
+	} else if set = kernel.Best(); set.Level == kernel.LevelScalar {
+		warnScalarOnce.Do(func() { log.Printf("cpu: %s", kernel.ScalarReason) })
+	}
+	switch {
+	case err != nil:
+		return nil, err
+	case o.products == bfloat16Products:
+		return set.WithBFloat16(named)
+	case o.products == int8Products:
+		return set.WithInt8(named)
+	}
+	return set, nil
 }
 
 // Values of the option products.
@@ -102,10 +116,7 @@ func parseOptions(config string) (o options, err error) {
 		switch {
 		case key == "" && !valued:
 		case slices.Contains([]string{"avx512", "avx2", "neon", "scalar"}, key) && !valued:
-			o.named = true
-			if o.kernels, err = kernel.Named(key); err != nil {
-				return o, err
-			}
+			o.level = key
 		case key == "products" && valued:
 			if o.products = value; value != bfloat16Products && value != int8Products {
 				return o, fmt.Errorf("products is %q: it must be bf16 or, for inference, int8; leave it out for float32", value)

@@ -14,13 +14,24 @@ func TestOptions(t *testing.T) {
 		" share=32 ,threads=2,": {threads: 2, share: 32, least: 32}, "threads=1,products=bf16": {threads: 1, share: 8192, products: "bf16", least: 32},
 		"threads=1,products=int8":         {threads: 1, share: 8192, products: "int8", least: 32},
 		"least=1,threads=1,products=bf16": {threads: 1, share: 8192, products: "bf16", least: 1},
+		"avx512,threads=1":                {level: "avx512", threads: 1, share: 8192, least: 32}, "neon,threads=1": {level: "neon", threads: 1, share: 8192, least: 32},
 	} {
 		if got, err := parseOptions(config); err != nil || got != want {
 			t.Errorf("%q is %+v, %v, want %+v", config, got, err, want)
 		}
 	}
-	if got, err := parseOptions("scalar"); err != nil || got.kernels == nil || got.kernels.Level != "scalar" {
+	if got, err := (options{level: "scalar"}).kernels(); err != nil || got.Level != "scalar" {
 		t.Errorf("scalar is %+v, %v", got, err)
+	}
+	foreign := map[string]string{"arm64": "avx2"}[runtime.GOARCH]
+	if foreign == "" {
+		foreign = "neon"
+	}
+	if err := CheckOptions(foreign); err != nil {
+		t.Error(err)
+	}
+	if _, err := New(foreign); err == nil || !strings.Contains(err.Error(), "this build has no "+foreign+" kernels") {
+		t.Errorf("%s on %s: %v", foreign, runtime.GOARCH, err)
 	}
 	for config, want := range map[string]string{
 		"threads=0": `threads is "0": it must be a whole number from 1`, "threads=1000000": `threads is "1000000"`, "threads": `option "threads" is not known`,
@@ -28,7 +39,7 @@ func TestOptions(t *testing.T) {
 		"products=fp8": `products is "fp8": it must be bf16 or, for inference, int8`, "products": `option "products" is not known`, "least=0,products=bf16": `least is "0": it must be a whole number`,
 		"least=4": "least is 4 without products=bf16 or int8",
 	} {
-		if got, err := parseOptions(config); err == nil || !strings.Contains(err.Error(), want) {
+		if got, err := parseOptions(config); err == nil || !strings.Contains(err.Error(), want) || CheckOptions(config) == nil {
 			t.Errorf("%q is %+v, %v, want %q", config, got, err, want)
 		}
 	}

@@ -57,6 +57,28 @@ func NewWithDevices(name string, devices int) (compute.Backend, error) {
 	return backend, nil
 }
 
+// CheckName returns an error unless the name and configuration of a backend are valid. No device is opened, so kernels that this processor lacks and
+// backends that this build lacks are valid; of a configuration of XLA, only its plugin can tell.
+func CheckName(name string) error {
+	kind, config, _ := strings.Cut(name, ":")
+	switch kind {
+	case cpu.BackendName:
+		if err := cpu.CheckOptions(config); err != nil {
+			return fmt.Errorf("backend %q: %w", name, err)
+		}
+		return nil
+	case "go":
+		backend, err := New(name)
+		if err == nil {
+			backend.Finalize()
+		}
+		return err
+	case xlaName:
+		return nil
+	}
+	return fmt.Errorf("backend %q is not known: there are cpu, go, %s", name, xlaName)
+}
+
 // CheckTraining returns an error if the backend is for inference alone, because it computes no useful gradients.
 func CheckTraining(backend compute.Backend) error {
 	b, ok := backend.(interface{ InferenceOnly() string })

@@ -45,6 +45,20 @@ func TestCheckTraining(t *testing.T) {
 	}
 }
 
+// Names and configurations are checked without the processor and the plugins that they need.
+// Caught when planted: options that are not looked at, a name that is passed over.
+func TestCheckName(t *testing.T) {
+	for name, says := range map[string]string{
+		"cpu": "", "cpu:avx512,threads=1,products=bf16": "", "cpu:neon,threads=2": "", "go": "", "go:ops_parallel": "", "xla": "", "xla:cuda": "",
+		"": `backend "" is not known: there are cpu, go, xla`, "tpu:1": `backend "tpu:1" is not known`, "cpu:products=lies": `products is "lies"`,
+		"products=lies": "is not known", "cpu:avx512,threads=x": `threads is "x"`, "go:lies": "lies",
+	} {
+		if err := engine.CheckName(name); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v, want %q", name, err, says)
+		}
+	}
+}
+
 // What is not there, and devices that a backend has not, are refused by name.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -46,3 +47,25 @@ var (
 		Why:    "ponder times still improve after the last validation error, so perfect accuracy does not end training",
 	}
 )
+
+// unequalBackends lists every row and column whose runs have other options of the backend than the row that they are compared with. The runs of
+// these rows are of a processor with AMX, and no row may be added.
+var unequalBackends = slices.Concat(
+	roundedProducts("memory", "double", "memory-lstm-longer", "memory-transformer-longer"),
+	roundedProducts("memory-lstm", "copy", "memory-lstm-longer", "memory-transformer-longer"),
+	roundedProducts("memory-lstm", "reverse", "memory-lstm-longer", "memory-transformer-longer"),
+	roundedProducts("programs", "program", "programs-transformer", "programs-transformer-longer", "programs-adaptive"),
+	roundedProducts("programs-lstm", "control", "programs-transformer-longer", "programs-adaptive"),
+	roundedProducts("programs-lstm", "addition", "programs-lstm-longer", "programs-transformer-longer"),
+)
+
+// roundedProducts are the exceptions of families with products in bfloat16, compared with one of float32.
+func roundedProducts(than, column string, families ...string) (list []UnequalBackend) {
+	for _, f := range families {
+		list = append(list, UnequalBackend{
+			Family: f, Column: column, Options: "products=bf16", Than: than, ThanOptions: "float32",
+			Why: "trained on a processor with AMX, with which products in bfloat16 take less time",
+		})
+	}
+	return list
+}

@@ -2,65 +2,14 @@ package report
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 
 	"universal-transformer/internal/plot"
-	"universal-transformer/sweep"
 )
-
-// DepthFile is the evaluation of some runs at many depths, as the program prints it as JSON.
-type DepthFile struct {
-	Name string // of the file, without .json: "reverse"
-	Runs []depthRun
-}
-
-// depthRun is one run of a DepthFile.
-type depthRun struct {
-	Run, Task, Method, Metric string
-	Examples                  int
-	Points                    []depthPoint
-}
-
-// depthPoint is a run with one exit: its quality and the mean number of steps of the positions that are read out.
-type depthPoint struct {
-	Rule                    string
-	Setting, Quality, Steps float64
-	Exit                    string
-	Readouts                float64 `json:"extra_readouts"`
-	Operations              float64
-}
-
-// ReadDepth reads the JSON files in the folder depth below the results, by name. There may be none.
-func ReadDepth(root string) (list []DepthFile, err error) {
-	files, err := filepath.Glob(filepath.Join(root, sweep.DepthFolder, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
-		d := DepthFile{Name: strings.TrimSuffix(filepath.Base(file), ".json")}
-		if err := json.Unmarshal(data, &d.Runs); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		for _, r := range d.Runs {
-			if len(r.Points) == 0 || r.Points[0].Rule != "trained" {
-				return nil, fmt.Errorf("%s: %s does not begin with the point as trained", file, r.Run)
-			}
-		}
-		list = append(list, d)
-	}
-	return list, nil
-}
 
 const depthIntroduction = `## Depth
 
@@ -122,7 +71,7 @@ func (p *page) depthFile(f DepthFile) {
 	p.printf("## %s\n\n", f.Name)
 	lines := plot.Lines{Title: f.Runs[0].Metric + " against depth: " + f.Name, XLabel: "mean steps per position", YLabel: f.Runs[0].Metric, LogY: f.Runs[0].falling()}
 	for _, r := range f.Runs {
-		for _, rule := range []string{"trained", "fixed", "limit", "threshold", "confidence", "unchanged", "divergence"} {
+		for _, rule := range depthRules {
 			s := plot.Series{Name: r.Run + ": " + rule, Dots: true}
 			for _, q := range r.rule(rule) {
 				s.Points = append(s.Points, plot.Point{X: q.Steps, Y: q.Quality})

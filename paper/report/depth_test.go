@@ -1,11 +1,14 @@
 package report
 
 import (
+	"encoding/json"
 	"math"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"universal-transformer/internal/score"
 )
 
 // curve is the JSON of two runs: of fixed depth 4, and adaptive with at most 3 steps.
@@ -24,6 +27,28 @@ const curve = `[
  {"rule": "limit", "setting": 2, "quality": 0.6, "steps": 1.9, "exit": "at most 2 steps"},
  {"rule": "limit", "setting": 1, "quality": 0.2, "steps": 1, "exit": "at most 1 steps"}]}]`
 
+// completed fills in the fields that runs and points have in files, where content leaves them out.
+func completed(t *testing.T, content string) []byte {
+	t.Helper()
+	var runs []depthRun
+	if err := json.Unmarshal([]byte(content), &runs); err != nil {
+		t.Fatal(err)
+	}
+	for i := range runs {
+		r := &runs[i]
+		r.Version, r.Experiment, r.Checkpoint, r.Lengths = "0.2.0+72de2f9c7119", "demo", 100, "lengths as in training"
+		for j := range r.Points {
+			q := &r.Points[j]
+			q.Metrics, q.Decoder, q.Seconds = []score.Metric{score.Figure(r.Metric, q.Quality)}, q.Steps, 0.5
+		}
+	}
+	data, err := json.MarshalIndent(runs, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // depthPages renders the section of some files.
 func depthPages(t *testing.T, content string) (section, details string) {
 	t.Helper()
@@ -31,7 +56,7 @@ func depthPages(t *testing.T, content string) (section, details string) {
 	if err := os.MkdirAll(filepath.Join(dir, "depth"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "depth", "x.json"), []byte(content), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "depth", "x.json"), completed(t, content), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	files, err := ReadDepth(dir)
@@ -69,8 +94,12 @@ func TestDepthSection(t *testing.T) {
 	}
 }
 
+// A file has the schema of ut depth --json, all of it and nothing else, and values that agree with one another.
+// Caught when planted: json.Unmarshal in place of strictjson.Decode; Complete left out; a quality that is not looked up.
 func TestReadDepthRefuses(t *testing.T) {
-	for content, want := range map[string]string{"[{]": "x.json", `[{"run": "a", "points": []}]`: "a does not begin with the point as trained"} {
+	good := string(completed(t, curve))
+	second := good[strings.Index(good, `"run": "b"`):]
+	read := func(content string) error {
 		dir := t.TempDir()
 		if err := os.MkdirAll(filepath.Join(dir, "depth"), 0o755); err != nil {
 			t.Fatal(err)
@@ -78,8 +107,29 @@ func TestReadDepthRefuses(t *testing.T) {
 		if err := os.WriteFile(filepath.Join(dir, "depth", "x.json"), []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadDepth(dir); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: %v, want %q", content, err, want)
+		_, err := ReadDepth(dir)
+		return err
+	}
+	if err := read(good); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, says string }{
+		{good, "[{", "ends before the value does"}, {good, "[]", "it has no runs"}, {good, good + "1", "data follows"},
+		{`"run": "a",`, `"run": "a", "seed": 3,`, `unknown key "seed"`}, {`"exit": "at most 2 steps"`, `"exit": "at most 2 steps", "correct": 7`, `unknown key "correct"`},
+		{`"checkpoint": 100,`, ``, "checkpoint is missing"}, {`"seconds": 0.5`, `"seconds": null`, "seconds"}, {`"quality": 0.7,`, ``, "quality is missing"},
+		{`"run": "b"`, `"run": "a"`, `run is "a": every run has a name`}, {second, strings.ReplaceAll(second, "accuracy", "BLEU"), `b: metric is "BLEU", that of a is "accuracy"`},
+		{`"version": "0.2.0+72de2f9c7119"`, `"version": ""`, "a: version, experiment"}, {`"examples": 1200`, `"examples": 0`, "a: checkpoint is 100 and examples 0"},
+		{`"rule": "trained"`, `"rule": "fixed"`, "a does not begin with the point as trained"}, {`"rule": "confidence"`, `"rule": "luck"`, `a: points[5]: rule is "luck"`},
+		{`"setting": 3,`, `"setting": -3,`, "a: points[2]: setting is -3"}, {`"setting": 3,`, `"setting": 1,`, "a: points[2]: fixed 1 is there twice"},
+		{`"setting": 3,`, `"setting": 0,`, "a: points[2]: rule is fixed, setting 0"}, {`"quality": 0.5,`, `"quality": 0.9,`, "a: points[2]: quality is 0.9, which is not the accuracy of metrics"},
+		{`"steps": 3.5,`, `"steps": 3,`, "a: points[5]: steps is 3: it must be encoder_steps, 0, or decoder_steps, 3.5"}, {`"seconds": 0.5`, `"seconds": -1`, "a: points[0]: seconds is -1"},
+	} {
+		bad := strings.Replace(good, c.old, c.new, 1)
+		if bad == good {
+			t.Fatalf("%q is not in\n%s", c.old, good)
+		}
+		if err := read(bad); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "x.json") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q: %v, want %q", c.new, err, c.says)
 		}
 	}
 }

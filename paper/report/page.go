@@ -66,10 +66,20 @@ func unequal(t paper.Table) string {
 			rows = append(rows, r.Family)
 		}
 	}
-	if len(rows) == 0 {
-		return paper.Rule() + "."
+	text := paper.Rule() + "."
+	if len(rows) > 0 {
+		text += fmt.Sprintf(" **Exceptions**, whose comparisons do not show what the model is worth: %s; the page of measurements says why.", and(rows))
 	}
-	return fmt.Sprintf("%s. **Exceptions**, whose comparisons do not show what the model is worth: %s; the page of measurements says why.", paper.Rule(), and(rows))
+	var rounded []string
+	for _, u := range t.UnequalBackends() {
+		if !slices.Contains(rounded, u.Family) {
+			rounded = append(rounded, u.Family)
+		}
+	}
+	if len(rounded) > 0 {
+		text += fmt.Sprintf(" Trained with products in bfloat16 in some columns in which others have float32: %s.", and(rounded))
+	}
+	return text
 }
 
 // exceptions says how and why rows break the rule of fair comparisons.
@@ -81,6 +91,10 @@ func (p *page) exceptions(t paper.Table) {
 			p.printf("- %s also differs in `%s`: %s.\n", r.Family, strings.Join(u.Fields, "`, `"), u.Why)
 			any = true
 		}
+	}
+	for _, u := range t.UnequalBackends() {
+		p.printf("- %s, %s: trained with %s, %s with %s: %s.\n", u.Family, u.Column, u.Options, u.Than, u.ThanOptions, u.Why)
+		any = true
 	}
 	if any {
 		p.printf("\n")

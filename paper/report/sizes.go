@@ -30,7 +30,7 @@ func (p *page) sizes(t paper.Table) {
 	if len(machines) > 1 {
 		note = " The machines differ or are not recorded, so not all times can be compared."
 	}
-	p.printf("Thousands of parameters, and minutes of training per run (mean of processor times, or ~ of clock times, some of which include suspensions), at equal updates except in rows with more; bf16: products in bfloat16, float32 or not recorded otherwise: %s.%s\n\n", strings.Join(rows, "; "), note)
+	p.printf("Thousands of parameters, and minutes of training per run (mean of processor times, or ~ of clock times, some of which include long waiting), at equal updates except in rows with more; bf16: products in bfloat16, float32 or not recorded otherwise: %s.%s\n\n", strings.Join(rows, "; "), note)
 }
 
 // parameters returns the number of parameters in thousands, or its range.
