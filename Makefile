@@ -5,6 +5,7 @@ BACKEND ?=
 GOLDEN  ?= internal/golden/testdata
 TORCH   ?=
 CTRANSLATE2 ?=
+REPEAT  ?= 5
 PYTHON  ?= python3
 PACKAGES ?= ./...
 FUZZ     ?= 1000000x
@@ -73,8 +74,8 @@ golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=na
 check-xla: ## compare XLA (BACKEND=xla:cpu) with the backend cpu; one line if there is no plugin
 	GO="$(GO)" scripts/xla.sh $(or $(BACKEND),xla:cpu)
 
-bench: build ## measure speed; TORCH=script, CTRANSLATE2=script and PYTHON=python compare with those; ONLY="train adaptive,decode" chooses rows
-	$(GO) run ./internal/cmd/bench -torch "$(TORCH)" -ctranslate2 "$(CTRANSLATE2)" -python "$(PYTHON)" -only "$(ONLY)" -out bin/bench.md
+bench: build ## measure speed; TORCH=script, CTRANSLATE2=script and PYTHON=python compare with those; ONLY="train adaptive,decode" chooses rows, REPEAT=5 timed runs a turn
+	$(GO) run ./internal/cmd/bench -torch "$(TORCH)" -ctranslate2 "$(CTRANSLATE2)" -python "$(PYTHON)" -only "$(ONLY)" -repeat "$(REPEAT)" -out bin/bench.md
 
 report: build ## write RESULTS.md and results/tableN.md from the published results
 	./bin/ut table report --results results
