@@ -10,6 +10,7 @@ PYTHON  ?= python3
 PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
+FUZZ_GRAPHS ?= 60s
 
 .PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-onnx check-mpi arm64 bench report generate module clean
 
@@ -34,13 +35,15 @@ readme: ## run the commands of README.md in a fresh clone; SKIP="make test" skip
 dist: ## build static binaries for Linux, macOS and Windows on amd64 and arm64, with checksums: dist/
 	GO="$(GO)" scripts/dist.sh dist
 
-fuzz: ## run the fuzz target of every parser, FUZZ=1000000x executions each, FUZZ_ARCHIVES=100000x for archives
-	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
+fuzz: ## run the fuzz target of every parser, FUZZ=1000000x executions each, FUZZ_ARCHIVES=100000x for archives, and cpu on random graphs, FUZZ_GRAPHS=60s
+	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" FUZZ_GRAPHS="$(FUZZ_GRAPHS)" GO="$(GO)" scripts/fuzz.sh
 
 examples: ## build and run the programs below examples, each a module of its own
 	@for folder in examples/*/; do echo "$$folder"; (cd "$$folder" && $(GO) vet ./... && $(GO) run .) || exit 1; done
 
-race: ## run the race detector on the packages whose tests take minutes
+race: ## run the race detector on the packages whose tests take minutes, and on cpu's threads
+	$(GO) test -race -timeout 10m ./cpu/internal/exec
+	$(GO) test -race -timeout 10m -run '^Test(SharedExecutable|SameBits|SpareMemory|Conformance|Graphs)$$/threads=3' ./cpu
 	$(GO) test -race -timeout 10m -skip '^TestDates$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
 
 race-all: ## run the race detector on all packages: about an hour
