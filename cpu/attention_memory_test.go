@@ -13,7 +13,7 @@ import (
 )
 
 // The memory of attention to 4,096 keys: attention.Core without options, causal or with a mask does not keep the scores, with and without
-// gradients. Attention in other forms does: written in plain operations, with a bias, a cap of the scores or coefficients, or with fewer heads of
+// gradients. Attention in other forms does: written in plain operations, with a bias, lengths, a cap of the scores or coefficients, or with fewer heads of
 // keys than of queries.
 // Caught when planted: attention in blocks for twice as many keys only; a gradient that is computed as a whole.
 func TestAttentionMemory(t *testing.T) {
@@ -41,6 +41,9 @@ func TestAttentionMemory(t *testing.T) {
 		}},
 		{"bias", heads, false, core(func(q *Node) attention.CoreOptions {
 			return attention.CoreOptions{AttentionBias: Zeros(q.Graph(), shapes.Make(dtypes.Float32, 1, heads, 1, length))}
+		})},
+		{"lengths", heads, false, core(func(q *Node) attention.CoreOptions {
+			return attention.CoreOptions{KVSeqLen: Const(q.Graph(), []int32{length - 5})}
 		})},
 		{"cap", heads, false, core(func(*Node) attention.CoreOptions { return attention.CoreOptions{ScoreSoftCap: 5} })},
 		{"coefficients", heads, false, core(func(*Node) attention.CoreOptions { return attention.CoreOptions{WantCoefficients: true} })},
