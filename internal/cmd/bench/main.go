@@ -45,28 +45,34 @@ func main() {
 
 	sides := sides(*ut, *python, *torch, *ctranslate2)
 	m := meter{rounds: *rounds, measure: runner{repeat: *repeat, threads: *threads, timeout: *timeout}.once}
-	table := fmt.Sprintf("%s, %d threads\n\n%s", processor(), *threads, header(sides))
+	table := fmt.Sprintf("%s, %d threads\n\n", processor(), *threads)
 	fmt.Print(table)
-	var notes []note
-	for _, j := range jobs() {
-		if !j.chosen(*only) {
-			continue
-		}
-		line, failures := m.row(j, sides)
-		notes = addFailures(notes, sides, j.name, failures)
-		fmt.Print(line)
-		table += line
-	}
-	if below := below(notes); below != "" {
-		fmt.Print(below)
-		table += below
-	}
+	table += m.table(*only, sides)
 	if *out != "" {
 		if err := os.WriteFile(*out, []byte(table), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
 	}
+}
+
+// table measures the chosen jobs. It prints the table while it grows, and returns it.
+func (m meter) table(only string, sides []side) (table string) {
+	add := func(text string) {
+		fmt.Print(text)
+		table += text
+	}
+	add(header(sides))
+	var notes []note
+	for _, j := range jobs() {
+		if j.chosen(only) {
+			row, failures := m.row(j, sides)
+			notes = addFailures(notes, sides, j.name, failures)
+			add(row)
+		}
+	}
+	add(below(notes))
+	return table
 }
 
 // below returns the text below the table, which says why some cells are "-".

@@ -85,17 +85,22 @@ func (m meter) row(j job, sides []side) (row string, failures []string) {
 		}
 		row += cell(failures[i], format, 1000*medians[i])
 	}
-	row += cell("", "%.2f", median(shares))
+	return row + cell("", "%.2f", median(shares)) + ratios(sides, medians) + "\n", failures
+}
+
+// ratios returns the cells of how many times as long the peers take.
+func ratios(sides []side, medians []float64) (cells string) {
 	for i, s := range sides {
-		if s.against >= 0 {
-			ratio := 0.0
-			if ours := medians[s.against]; ours > 0 {
-				ratio = medians[i] / ours
-			}
-			row += cell("", "%.2f", ratio)
+		if s.against < 0 {
+			continue
 		}
+		ratio := 0.0
+		if ours := medians[s.against]; ours > 0 {
+			ratio = medians[i] / ours
+		}
+		cells += cell("", "%.2f", ratio)
 	}
-	return row + "\n", failures
+	return cells
 }
 
 // A note says why an engine has no time in some rows.
