@@ -5,10 +5,12 @@ BACKEND ?=
 GOLDEN  ?= internal/golden/testdata
 TORCH   ?=
 CTRANSLATE2 ?=
+REPEAT  ?= 5
 PYTHON  ?= python3
 PACKAGES ?= ./...
 FUZZ     ?= 1000000x
 FUZZ_ARCHIVES ?= 100000x
+FUZZ_GRAPHS ?= 60s
 
 .PHONY: help build demo test examples test-long readme dist fuzz race race-all check cross golden check-xla check-onnx check-mpi arm64 bench report generate module clean
 
@@ -33,13 +35,15 @@ readme: ## run the commands of README.md in a fresh clone; SKIP="make test" skip
 dist: ## build static binaries for Linux, macOS and Windows on amd64 and arm64, with checksums: dist/
 	GO="$(GO)" scripts/dist.sh dist
 
-fuzz: ## run the fuzz target of every parser, FUZZ=1000000x executions each, FUZZ_ARCHIVES=100000x for archives
-	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" GO="$(GO)" scripts/fuzz.sh
+fuzz: ## run the fuzz target of every parser, FUZZ=1000000x executions each, FUZZ_ARCHIVES=100000x for archives, and cpu on random graphs, FUZZ_GRAPHS=60s
+	FUZZ="$(FUZZ)" FUZZ_ARCHIVES="$(FUZZ_ARCHIVES)" FUZZ_GRAPHS="$(FUZZ_GRAPHS)" GO="$(GO)" scripts/fuzz.sh
 
 examples: ## build and run the programs below examples, each a module of its own
 	@for folder in examples/*/; do echo "$$folder"; (cd "$$folder" && $(GO) vet ./... && $(GO) run .) || exit 1; done
 
-race: ## run the race detector on the packages whose tests take minutes
+race: ## run the race detector on the packages whose tests take minutes, and on cpu's threads
+	$(GO) test -race -timeout 10m ./cpu/internal/exec
+	$(GO) test -race -timeout 10m -run '^Test(SharedExecutable|SameBits|SpareMemory|Conformance|Graphs)$$/threads=3' ./cpu
 	$(GO) test -race -timeout 10m -skip '^TestDates$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
 
 race-all: ## run the race detector on all packages: about an hour
@@ -73,8 +77,8 @@ golden: ## compare the model with GOLDEN=dir of reference vectors, on BACKEND=na
 check-xla: ## compare XLA (BACKEND=xla:cpu) with the backend cpu; one line if there is no plugin
 	GO="$(GO)" scripts/xla.sh $(or $(BACKEND),xla:cpu)
 
-bench: build ## measure speed; TORCH=script, CTRANSLATE2=script and PYTHON=python compare with those; ONLY="train adaptive,decode" chooses rows
-	$(GO) run ./internal/cmd/bench -torch "$(TORCH)" -ctranslate2 "$(CTRANSLATE2)" -python "$(PYTHON)" -only "$(ONLY)" -out bin/bench.md
+bench: build ## measure speed; TORCH=script, CTRANSLATE2=script and PYTHON=python compare with those; ONLY="train adaptive,decode" chooses rows, REPEAT=5 timed runs a turn
+	$(GO) run ./internal/cmd/bench -torch "$(TORCH)" -ctranslate2 "$(CTRANSLATE2)" -python "$(PYTHON)" -only "$(ONLY)" -repeat "$(REPEAT)" -out bin/bench.md
 
 report: build ## write RESULTS.md and results/tableN.md from the published results
 	./bin/ut table report --results results

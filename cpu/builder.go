@@ -120,6 +120,9 @@ func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.
 	if sharding != nil {
 		return nil, fmt.Errorf("backend %q has one device and does not shard: %w", BackendName, compute.ErrNotImplemented)
 	}
+	if shape.IsDynamic() {
+		return nil, fmt.Errorf("parameter %q of shape %s: backend %q has no symbolic dimensions: %w", name, shape, BackendName, compute.ErrNotImplemented)
+	}
 	n, err := f.add(compute.OpTypeParameter, shape, &ir.ParamAttr{Name: name})
 	if err != nil {
 		return nil, err

@@ -31,6 +31,7 @@ var nativeOps = []compute.OpType{
 	compute.OpTypeOptimizationBarrier, compute.OpTypeSchedulingBarrier,
 	compute.OpTypeCall, compute.OpTypeIf, compute.OpTypeWhile, compute.OpTypeSort,
 	compute.OpTypeFusedScaledDotProductAttention, compute.OpTypeFusedScaledDotProductAttentionVJP,
+	compute.OpTypeDynamicDimensionSize, compute.OpTypeDynamicShape, compute.OpTypeDynamicReshape,
 }
 
 var capabilities = func() compute.Capabilities {
@@ -45,7 +46,7 @@ var capabilities = func() compute.Capabilities {
 	for op := range ir.BinaryMethods {
 		c.Operations[op] = true
 	}
-	for _, op := range nativeOps {
+	for _, op := range slices.Concat(nativeOps, foreignOps) {
 		c.Operations[op] = true
 	}
 	for _, dtype := range slices.Concat(kernel.DTypes, replayedDTypes) {
@@ -54,13 +55,13 @@ var capabilities = func() compute.Capabilities {
 	return c
 }()
 
-// newPortable creates the backend on which graphs with unsupported types are replayed.
+// newPortable creates the backend on which graphs with operations or types without kernels are replayed.
 func newPortable() (compute.Backend, error) {
 	return gobackend.New("ops_sequential")
 }
 
 // Unsupported lists the operations of the compute interface that this backend does not support, and the types whose graphs run on the
-// portable backend.
+// portable backend. Replayed lists the operations whose graphs run there.
 func Unsupported() (ops []compute.OpType, replayed []dtypes.DType) {
 	for op := compute.OpTypeInvalid + 1; op < compute.OpTypeLast; op++ {
 		if !capabilities.Operations[op] && !internalOps[op] {
@@ -70,14 +71,15 @@ func Unsupported() (ops []compute.OpType, replayed []dtypes.DType) {
 	return ops, slices.Clone(replayedDTypes)
 }
 
+// Replayed lists the operations that have no kernels, so that graphs with them run on the portable backend.
+func Replayed() []compute.OpType { return slices.Clone(foreignOps) }
+
 // internalOps are entries of the enumeration that graphs cannot use.
 var internalOps = map[compute.OpType]bool{
-	compute.OpTypeCapturedValue:        true,
-	compute.OpTypeBlockForDotGeneral:   true,
-	compute.OpTypeCollectiveBroadcast:  true,
-	compute.OpTypeAllGather:            true,
-	compute.OpTypeSelectAndScatterMax:  false,
-	compute.OpTypeDynamicDimensionSize: false,
+	compute.OpTypeCapturedValue:       true,
+	compute.OpTypeBlockForDotGeneral:  true,
+	compute.OpTypeCollectiveBroadcast: true,
+	compute.OpTypeAllGather:           true,
 }
 
 // Kernels returns the name of the best kernels for this processor: avx512, avx2, neon or scalar.

@@ -14,13 +14,18 @@ import (
 	"universal-transformer/cpu/internal/kernel"
 )
 
-// newBackend makes a backend and releases it at the end of the test. One whose kernels this build or processor lacks skips the test;
-// that any other cannot be made is a failure.
+// newBackend makes a backend and releases it at the end of the test. One whose kernels this build or processor lacks, also those of
+// products=bf16 and products=int8, skips the test; that any other cannot be made is a failure.
 func newBackend(t testing.TB, config string) compute.Backend {
 	t.Helper()
 	if _, level, _ := strings.Cut(config, ":"); level == "avx512" || level == "avx2" || level == "neon" {
 		if _, err := kernel.Named(level); err != nil {
 			t.Skip(err)
+		}
+	}
+	for option, kernels := range map[string]string{"products=bf16": cpu.BFloat16(), "products=int8": cpu.Int8()} {
+		if strings.Contains(config, option) && !strings.Contains(config, "scalar") && kernels == "" {
+			t.Skipf("%s: this processor has no kernels for %s", config, option)
 		}
 	}
 	b, err := compute.NewWithConfig(config)

@@ -11,11 +11,11 @@
 //
 // # Supported operations
 //
-// All operations of GoMLX's portable backend, except for the fused ones listed below, on booleans, integers, float32 and float64, forward
-// and gradient; also dynamic slices and their updates, and fused scaled dot-product attention and its gradient without bias or lengths,
-// with causality or a mask.
+// All operations of GoMLX's portable backend, except for the fused ones and the symbolic dimensions listed below, on booleans, integers,
+// float32 and float64, forward and gradient; also dynamic slices and their updates, and fused scaled dot-product attention and its gradient
+// without bias or lengths, with causality or a mask.
 //
-// The same graph, threads and inputs give the same bits, also while other graphs run. The order of sums depends only on shapes and the
+// The same graph, kernels, threads and inputs give the same bits, also while other graphs run. The order of sums depends only on shapes and the
 // number of threads; a row of a product, or of attention, does not depend on other rows, so a causal model is causal to the last bit.
 //
 // Where the interface leaves a choice: integer division by zero returns all bits set, and its remainder the dividend; indices of gathers
@@ -46,12 +46,13 @@
 //
 // # Unsupported operations
 //
-// See Unsupported. Half precision and packed integers have no kernels: a graph that contains one runs as a whole on the portable backend,
-// in its sequential mode (its parallel mode can deadlock), and a one-line message names the type. Fused softmax, layer normalisation,
+// See Unsupported and Replayed. Half precision, packed integers, select-and-scatter (the gradient of a maximum over windows) and layers and
+// embeddings quantized in GGML's formats have no kernels: a graph that contains one runs as a whole on the portable backend, in its
+// sequential mode (its parallel mode can deadlock), and a one-line message names the operation or the type. Fused softmax, layer normalisation,
 // dense layers, GELU and projections are not offered: GoMLX differentiates the plain form anyway, so a backend that offers them computes
-// both; here the plain forms are fused after differentiation. Quantized layers, complex numbers, FFT, batch normalisation as one
-// operation, select-and-scatter, total-order comparisons, symbolic dimensions and several devices are errors that name the operation:
-// nothing in this module uses them.
+// both; here the plain forms are fused after differentiation; so are layers quantized linearly or in NF4. Symbolic dimensions, which the
+// portable backend has, and complex numbers, FFT, batch normalisation as one operation, total-order comparisons and several devices, which it
+// has not either, are errors that name the operation: nothing in this module uses them.
 //
 // # Structure
 //

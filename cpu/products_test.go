@@ -315,3 +315,19 @@ func TestProductsWithOneOperand(t *testing.T) {
 		}
 	}
 }
+
+// A backend whose products are in int8 gives gradients without an error; InferenceOnly says that they are useless.
+// Caught when planted: a backend that does not say so.
+func TestInferenceOnly(t *testing.T) {
+	for options, want := range map[string]string{"": "", ":scalar,products=bf16": "", ":scalar,products=int8": "products=int8"} {
+		backend := newBackend(t, "cpu"+options)
+		if got := backend.(interface{ InferenceOnly() string }).InferenceOnly(); got != want {
+			t.Errorf("%q: InferenceOnly is %q, want %q", options, got, want)
+		}
+		gradient := MustExecOnce(backend, func(x, w *Node) *Node { return Gradient(ReduceAllSum(Dot(x, w).Product()), w)[0] },
+			tensors.FromFlatDataAndDimensions(make([]float32, 64*64), 64, 64), tensors.FromFlatDataAndDimensions(make([]float32, 64*64), 64, 64))
+		if !slices.Equal(gradient.Shape().Dimensions, []int{64, 64}) {
+			t.Errorf("%q: the gradient has shape %s", options, gradient.Shape())
+		}
+	}
+}

@@ -321,17 +321,3 @@ func TestOptions(t *testing.T) {
 		t.Errorf("description %q", d)
 	}
 }
-
-// TestUnsupported: the list of what is missing is short, and what is on it is not in the capabilities.
-func TestUnsupported(t *testing.T) {
-	b := newBackend(t, "cpu")
-	ops, replayed := cpu.Unsupported()
-	for _, op := range ops {
-		if b.Capabilities().Operations[op] {
-			t.Errorf("%s is listed as missing and as present", op)
-		}
-	}
-	if len(ops) > 40 || len(replayed) > 6 {
-		t.Errorf("%d operations and %d types are missing", len(ops), len(replayed))
-	}
-}

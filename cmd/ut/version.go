@@ -88,7 +88,7 @@ func (v versions) print(w io.Writer) error {
 		"cpu:products=int8: " + cmp.Or(v.Int8, "not on this processor, or not compiled in"),
 		fmt.Sprintf("MPI: %s; ranks: %d", compiled(v.MPI, "-tags mpi"), v.Ranks),
 		"cpu does not support: " + strings.Join(v.Refused, ", "),
-		"cpu runs graphs of these types on go: " + strings.Join(v.Replayed, ", "),
+		"cpu runs graphs with these operations or types on go: " + strings.Join(v.Replayed, ", "),
 	} {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
@@ -114,6 +114,9 @@ func thisVersion() versions {
 	v := versions{
 		Version: runlog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Backends: engine.Names(), Default: engine.Default, Kernels: cpu.Kernels(), BFloat16: cpu.BFloat16(), Int8: cpu.Int8(), MPI: parallel.WithMPI, Plugins: engine.Plugins(),
+	}
+	for _, op := range cpu.Replayed() {
+		v.Replayed = append(v.Replayed, op.String())
 	}
 	operations, types := cpu.Unsupported()
 	for _, op := range operations {

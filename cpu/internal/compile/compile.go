@@ -35,7 +35,7 @@ func Module(module *ir.Module, m *exec.Machine) (p *exec.Program, err error) {
 	return compileGraph(graph.Build(module.Main, nil), m), nil
 }
 
-// foreignPart returns the name of the first value whose type has no kernels.
+// foreignPart returns the name of the first operation that has no kernel, or whose type has none.
 func foreignPart(module *ir.Module) string {
 	seen := make(map[*ir.Function]bool)
 	var visit func(f *ir.Function) string
@@ -48,6 +48,9 @@ func foreignPart(module *ir.Module) string {
 		for _, n := range f.Nodes {
 			if !live[n] {
 				continue
+			}
+			if _, ok := n.Attr.(*ir.ForeignAttr); ok {
+				return n.Op.String()
 			}
 			if n.Shape.Ok() && !slices.Contains(kernel.DTypes, n.Shape.DType) {
 				return fmt.Sprintf("%s of type %s", n.Op, n.Shape.DType)

@@ -147,4 +147,9 @@ type (
 		Causal  bool
 		HasMask bool
 	}
+
+	// ForeignAttr marks an operation without kernels. Record records it on another backend.
+	ForeignAttr struct {
+		Record func(to compute.Function, inputs []compute.Value) (compute.Value, error)
+	}
 )

@@ -1,5 +1,5 @@
-// Package replay records a module again on another backend, operation by operation. Package cpu uses it for graphs that contain a
-// type without kernels. Fused attention is written in plain operations (attention.go).
+// Package replay records a module again on another backend, operation by operation. Package cpu uses it for graphs that contain an
+// operation or a type without kernels. Fused attention is written in plain operations (attention.go).
 package replay
 
 import (
@@ -135,6 +135,8 @@ func replaySingle(n *ir.Node, to compute.Function, in []compute.Value) (compute.
 		return method(to, in[0], n.Attr.([]int)...)
 	}
 	switch a := n.Attr.(type) {
+	case *ir.ForeignAttr:
+		return a.Record(to, in)
 	case *ir.ConstAttr:
 		return to.Constant(a.Flat, n.Shape.Dimensions...)
 	case *ir.SliceAttr:

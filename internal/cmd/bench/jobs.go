@@ -40,9 +40,11 @@ func jobs() []job {
 		{"encode, 2,048 tokens", "encode", long("2048"), false, nil},
 		{"encode, 8,192 tokens", "encode", long("8192"), false, nil},
 		{"decode, width 192, 1 row", "decode", decode("192", "768", "--batch 1"), true, nil},
+		{"decode, width 192, 1 row, beam 4", "decode", decode("192", "768", "--batch 1 --beam 4"), true, nil},
 		{"decode, width 192, 32 rows", "decode", decode("192", "768", "--batch 32"), true, nil},
 		{"decode, width 192, 32 rows, beam 4", "decode", decode("192", "768", "--batch 32 --beam 4"), true, nil},
 		{"decode, width 512, 1 row", "decode", decode("512", "2048", "--batch 1"), true, nil},
+		{"decode, width 512, 1 row, beam 4", "decode", decode("512", "2048", "--batch 1 --beam 4"), true, nil},
 		{"decode, width 512, 32 rows", "decode", decode("512", "2048", "--batch 32"), true, nil},
 		{"decode, width 512, 32 rows, beam 4", "decode", decode("512", "2048", "--batch 32 --beam 4"), true, nil},
 	}

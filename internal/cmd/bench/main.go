@@ -3,8 +3,16 @@
 //
 //	bench [-ut bin/ut] [-torch SCRIPT] [-ctranslate2 SCRIPT] [-python python3] [-only train,decode] [-out FILE]
 //
-// The script for PyTorch takes the arguments of `ut bench` and --compile and --autocast; the one for CTranslate2 takes --layers instead
-// of --steps and --type. Both print the same line of JSON as `ut bench`.
+// A script is called as
+//
+//	PYTHON TORCH WHAT --width 128 ... --repeat 5 --warmup 2 --threads 2 [--compile | --autocast]
+//	PYTHON CTRANSLATE2 --type float32|int8 --width 192 ... --repeat 5 --warmup 2 --threads 1
+//
+// WHAT is train, act, encode, decode or gemm, and the flags are those of `ut bench`: --width, --filter, --heads, --steps, --batch,
+// --length, --vocabulary; gemm has none of them. --compile asks for compiled graphs, --autocast for bfloat16. The script for CTranslate2 only
+// decodes; it gets --layers instead of --steps, and --beam. OMP_NUM_THREADS is the number of threads, too. A script prints one line of
+// JSON on standard output, {"seconds": ...}: the median time of the --repeat runs after --warmup others; at adaptive depth also
+// "decoder_mean_updates". If it cannot, it writes the reason on standard error and returns another status than 0.
 package main
 
 import (
@@ -36,23 +44,47 @@ func main() {
 	}
 
 	sides := sides(*ut, *python, *torch, *ctranslate2)
-	m := meter{rounds: *rounds, repeat: *repeat, threads: *threads, timeout: *timeout}
-	table := fmt.Sprintf("%s, %d threads\n\n%s", processor(), *threads, header(sides))
+	m := meter{rounds: *rounds, measure: runner{repeat: *repeat, threads: *threads, timeout: *timeout}.once}
+	table := fmt.Sprintf("%s, %d threads\n\n", processor(), *threads)
 	fmt.Print(table)
-	for _, j := range jobs() {
-		if !j.chosen(*only) {
-			continue
-		}
-		line := m.row(j, sides)
-		fmt.Print(line)
-		table += line
-	}
+	table += m.table(*only, sides)
 	if *out != "" {
 		if err := os.WriteFile(*out, []byte(table), 0o644); err != nil {
 			fmt.Fprintln(os.Stderr, "bench:", err)
 			os.Exit(1)
 		}
 	}
+}
+
+// table measures the chosen jobs. It prints the table while it grows, and returns it.
+func (m meter) table(only string, sides []side) (table string) {
+	add := func(text string) {
+		fmt.Print(text)
+		table += text
+	}
+	add(header(sides))
+	var notes []note
+	for _, j := range jobs() {
+		if j.chosen(only) {
+			row, failures := m.row(j, sides)
+			notes = addFailures(notes, sides, j.name, failures)
+			add(row)
+		}
+	}
+	add(below(notes))
+	return table
+}
+
+// below returns the text below the table, which says why some cells are "-".
+func below(notes []note) string {
+	text := ""
+	for _, n := range notes {
+		text += n.String()
+	}
+	if text != "" {
+		text = "\nNo time:\n\n" + text
+	}
+	return text
 }
 
 // processor returns the name that lscpu prints, if it is there.

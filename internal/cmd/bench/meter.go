@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -13,8 +16,14 @@ import (
 
 // A meter measures jobs.
 type meter struct {
-	rounds, repeat, threads int
-	timeout                 time.Duration
+	rounds  int
+	measure func(j job, command []string) (sample, error) // runs a command once
+}
+
+// A runner runs commands.
+type runner struct {
+	repeat, threads int
+	timeout         time.Duration
 }
 
 // A sample is what one turn reports.
@@ -42,20 +51,20 @@ func header(sides []side) string {
 }
 
 // row runs the engines in turns and returns the row of their medians, of the share of the processor's peak that float32 products have, and
-// of the ratios of speeds. Engines without the job, and those that fail, have none.
-func (m meter) row(j job, sides []side) string {
+// of the ratios of speeds, and why engines failed. Engines without the job have empty cells, those that failed have "-".
+func (m meter) row(j job, sides []side) (row string, failures []string) {
 	times := make([][]float64, len(sides))
-	failures := make([]string, len(sides))
+	failures = make([]string, len(sides))
 	updates := make([]float64, len(sides))
 	var shares []float64
 	for range m.rounds {
-		peak, err := m.once(job{one: j.one}, []string{sides[float32Side].command(j)[0], "bench", "peak"})
+		peak, err := m.measure(job{one: j.one}, []string{sides[float32Side].command(j)[0], "bench", "peak"})
 		for i, s := range sides {
 			command := s.command(j)
 			if command == nil || failures[i] != "" {
 				continue
 			}
-			v, failure := m.once(j, command)
+			v, failure := m.measure(j, command)
 			if failure != nil {
 				failures[i] = failure.Error()
 				continue
@@ -67,7 +76,7 @@ func (m meter) row(j job, sides []side) string {
 		}
 	}
 	medians := make([]float64, len(sides))
-	row := "| " + j.name + " |"
+	row = "| " + j.name + " |"
 	for i := range sides {
 		medians[i] = median(times[i])
 		format := "%.1f"
@@ -76,24 +85,60 @@ func (m meter) row(j job, sides []side) string {
 		}
 		row += cell(failures[i], format, 1000*medians[i])
 	}
-	row += cell("", "%.2f", median(shares))
-	for i, s := range sides {
-		if s.against >= 0 {
-			ratio := 0.0
-			if ours := medians[s.against]; ours > 0 {
-				ratio = medians[i] / ours
-			}
-			row += cell("", "%.2f", ratio)
-		}
-	}
-	return row + "\n"
+	return row + cell("", "%.2f", median(shares)) + ratios(sides, medians) + "\n", failures
 }
 
-// cell returns a cell with a failure, or a value, or nothing if the value is 0.
+// ratios returns the cells of how many times as long the peers take.
+func ratios(sides []side, medians []float64) (cells string) {
+	for i, s := range sides {
+		if s.against < 0 {
+			continue
+		}
+		ratio := 0.0
+		if ours := medians[s.against]; ours > 0 {
+			ratio = medians[i] / ours
+		}
+		cells += cell("", "%.2f", ratio)
+	}
+	return cells
+}
+
+// A note says why an engine has no time in some rows.
+type note struct {
+	text string // engine and reason
+	rows []string
+}
+
+// addFailures adds why engines failed in a row, to the note of the same reason if there is one.
+func addFailures(notes []note, sides []side, row string, failures []string) []note {
+	for i, failure := range failures {
+		if failure == "" {
+			continue
+		}
+		text := sides[i].name + ": " + failure
+		at := slices.IndexFunc(notes, func(n note) bool { return n.text == text })
+		if at < 0 {
+			notes, at = append(notes, note{text: text}), len(notes)
+		}
+		notes[at].rows = append(notes[at].rows, row)
+	}
+	return notes
+}
+
+// String returns a line.
+func (n note) String() string {
+	rows := n.rows[0]
+	if len(n.rows) > 1 {
+		rows = fmt.Sprintf("%d rows", len(n.rows))
+	}
+	return fmt.Sprintf("- %s (%s)\n", n.text, rows)
+}
+
+// cell returns a cell with "-" for a failure, or a value, or nothing if the value is 0.
 func cell(failure, format string, value float64) string {
 	switch {
 	case failure != "":
-		return " " + strings.ReplaceAll(failure, "|", "/") + " |"
+		return " - |"
 	case value == 0:
 		return " |"
 	}
@@ -101,28 +146,29 @@ func cell(failure, format string, value float64) string {
 }
 
 // arguments returns the arguments of a command for a turn, and the number of threads.
-func (m meter) arguments(j job, command []string) (args []string, threads int) {
-	threads = m.threads
+func (r runner) arguments(j job, command []string) (args []string, threads int) {
+	threads = r.threads
 	if j.one {
 		threads = 1
 	}
-	return append(slices.Clone(command[1:]), "--repeat", fmt.Sprint(m.repeat), "--warmup", fmt.Sprint(j.warmup()), "--threads", fmt.Sprint(threads)), threads
+	return append(slices.Clone(command[1:]), "--repeat", fmt.Sprint(r.repeat), "--warmup", fmt.Sprint(j.warmup()), "--threads", fmt.Sprint(threads)), threads
 }
 
 // once runs a command that prints a line of JSON.
-func (m meter) once(j job, command []string) (sample, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), m.timeout)
+func (r runner) once(j job, command []string) (sample, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), r.timeout)
 	defer cancel()
-	args, threads := m.arguments(j, command)
+	args, threads := r.arguments(j, command)
 	c := exec.CommandContext(ctx, command[0], args...)
 	c.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads))
-	c.Stderr = os.Stderr
+	var said bytes.Buffer
+	c.Stderr = io.MultiWriter(os.Stderr, &said)
 	output, err := c.Output()
 	if ctx.Err() != nil {
-		return sample{}, fmt.Errorf("over %s", m.timeout)
+		return sample{}, fmt.Errorf("over %s", r.timeout)
 	}
 	if err != nil {
-		return sample{}, fmt.Errorf("%s: %w", strings.Join(append(command[:1:1], args...), " "), err)
+		return sample{}, reason(said.String(), err)
 	}
 	var v sample
 	if err := json.Unmarshal(output, &v); err != nil || v.Seconds <= 0 {
@@ -131,11 +177,20 @@ func (m meter) once(j job, command []string) (sample, error) {
 	return v, nil
 }
 
-// median returns the median of values, or 0 if there are none.
+// reason returns the last line that a failed command wrote, or its error if it wrote none.
+func reason(said string, err error) error {
+	lines := strings.Split(strings.TrimSpace(said), "\n")
+	if last := strings.TrimSpace(lines[len(lines)-1]); last != "" {
+		return errors.New(last)
+	}
+	return err
+}
+
+// median returns the median of values, the mean of the middle two if their number is even, or 0 if there are none.
 func median(values []float64) float64 {
 	if len(values) == 0 {
 		return 0
 	}
 	slices.Sort(values)
-	return values[len(values)/2]
+	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
 }
