@@ -103,13 +103,19 @@ func (r *Run) Steps() ([]int64, error) {
 	}
 	var steps []int64
 	for _, e := range entries {
-		digits := strings.TrimSuffix(strings.TrimPrefix(e.Name(), checkpointPrefix), checkpointSuffix)
-		if step, _ := strconv.ParseInt(digits, 10, 64); step >= 0 && e.Name() == checkpointName(step) {
+		if step, ok := stepOf(e.Name()); ok {
 			steps = append(steps, step)
 		}
 	}
 	slices.Sort(steps)
 	return steps, nil
+}
+
+// stepOf returns the step of a checkpoint's file name.
+func stepOf(name string) (step int64, ok bool) {
+	digits := strings.TrimSuffix(strings.TrimPrefix(name, checkpointPrefix), checkpointSuffix)
+	step, _ = strconv.ParseInt(digits, 10, 64)
+	return step, step >= 0 && name == checkpointName(step)
 }
 
 // Load reads the checkpoint of a step. The error is ErrNoCheckpoint if there is none, and ErrDamaged, naming the file, if its content

@@ -50,6 +50,9 @@ var (
 // ErrLockLost is the error of writing to a run whose lock file was removed or replaced since it was opened.
 var ErrLockLost = errors.New("the lock was removed or replaced")
 
+// errNoName is the error of a run directory "", which file paths would take for the working directory.
+var errNoName = errors.New(`the run directory is "": name a folder, or "." for the working directory`)
+
 // errReader is the error of writing to a run that was opened with Open.
 var errReader = errors.New("the run is open for reading only: use Resume to write")
 
@@ -110,6 +113,9 @@ func CheckVacant(dir string) error { return checkVacant(dir) }
 
 // checkVacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
 func checkVacant(dir string) error {
+	if dir == "" {
+		return errNoName
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -122,7 +128,7 @@ func checkVacant(dir string) error {
 	}
 	ours := []string{checkpointDir, traceDir, exportDir, lockFile}
 	for _, e := range entries {
-		if !slices.Contains(ours, e.Name()) && !atomicfile.Temporary(e.Name()) {
+		if !slices.Contains(ours, e.Name()) && !IsUnfinished(e.Name()) {
 			return fmt.Errorf("%s is not empty (it has %s): choose a new directory", dir, e.Name())
 		}
 		if content, _ := os.ReadDir(filepath.Join(dir, e.Name())); len(content) > 0 {
@@ -134,6 +140,9 @@ func checkVacant(dir string) error {
 
 // Open opens a run directory for reading. Another process may be writing it.
 func Open(dir string) (*Run, error) {
+	if dir == "" {
+		return nil, errNoName
+	}
 	r := &Run{dir: dir}
 	if _, err := os.Stat(r.path(configFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -174,12 +183,36 @@ func Resume(dir string) (*Run, error) {
 // error.
 func (r *Run) removeUnfinished() error {
 	var failed error
-	for _, dir := range []string{r.dir, r.path(checkpointDir), r.path(traceDir), r.path(exportDir)} {
-		if err := atomicfile.Sweep(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, folder := range []struct {
+		path string
+		ours func(file string) bool
+	}{
+		{r.dir, isRunFile},
+		{r.path(checkpointDir), func(file string) bool { _, ok := stepOf(file); return ok }},
+		{r.path(traceDir), func(string) bool { return true }}, // the caller of WriteTrace names them
+		{r.path(exportDir), func(file string) bool { return slices.Contains(exportFiles, file) }},
+	} {
+		if err := atomicfile.Sweep(folder.path, folder.ours); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}
 	}
 	return failed
+}
+
+// The files that are written atomically, in the run directory and in export.
+var (
+	runFiles    = []string{configFile, bestFile, "vocabulary.json", "tokenizer.json", "changes.json", "sessions.json", "paths.json"}
+	exportFiles = []string{configFile, modelFile, "tokenizer.json", "model.onnx", "encoder.onnx", "step.onnx"}
+)
+
+func isRunFile(name string) bool {
+	return slices.Contains(runFiles, name) || strings.HasPrefix(name, metricsFile+damagedSuffix)
+}
+
+// IsUnfinished reports whether the name of a file in a run directory is that of one that a killed process left half-written.
+func IsUnfinished(name string) bool {
+	file, ok := atomicfile.Unfinished(name)
+	return ok && isRunFile(file)
 }
 
 // Close ends writing and releases the lock. It does nothing on a reader and when called again.
