@@ -177,11 +177,16 @@ func changedRun(log *runlog.Run, r experiment.Run, assignments []string) (experi
 	return changed.Set(others...)
 }
 
+// checkSteps returns an error if a run that continues from a step has fewer.
+func checkSteps(r experiment.Run, step int64) error {
+	if r.Training.Steps < step {
+		return fmt.Errorf("training.steps is %d, but step %d is done already: set more steps", r.Training.Steps, step)
+	}
+	return nil
+}
+
 // recordChange writes a changed configuration of a run that continues from a step: first to changes.json, then to config.json.
 func recordChange(log *runlog.Run, before, after experiment.Run, step int64, assignments []string) error {
-	if after.Training.Steps < step {
-		return fmt.Errorf("training.steps is %d, but step %d is done already: set more steps", after.Training.Steps, step)
-	}
 	recorded, err := readChanges(log)
 	if err != nil {
 		return err

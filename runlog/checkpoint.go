@@ -52,6 +52,25 @@ func (r *Run) CheckpointPath(step int64) string {
 // removes the oldest checkpoints, except the best one, so that keep of them remain, including the new one. After an error, such as a
 // full disk, all earlier checkpoints still exist. c.Step is ignored.
 func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
+	if err := r.save(step, c, keep); err != nil {
+		return err
+	}
+	return r.prune(step, keep)
+}
+
+// SaveBest is like SaveCheckpoint, and marks the checkpoint as the best one before it removes others.
+func (r *Run) SaveBest(step int64, c *Checkpoint, keep int) error {
+	if err := r.save(step, c, keep); err != nil {
+		return err
+	}
+	if err := r.MarkBest(step); err != nil {
+		return err
+	}
+	return r.prune(step, keep)
+}
+
+// save writes a checkpoint, after checking how many are to be kept.
+func (r *Run) save(step int64, c *Checkpoint, keep int) error {
 	if r.lock == nil {
 		return errReader
 	}
@@ -66,9 +85,13 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 		return err
 	}
 	if err := r.write(r.CheckpointPath(step), content); err != nil {
-		return fmt.Errorf("checkpoint of step %d was not saved, earlier ones are unchanged: %w", step, err)
+		left := "there is no earlier one"
+		if steps, problem := r.Steps(); problem == nil && len(steps) > 0 {
+			left = fmt.Sprintf("the newest is that of step %d", steps[len(steps)-1])
+		}
+		return fmt.Errorf("checkpoint of step %d was not saved, %s: %w", step, left, err)
 	}
-	return r.prune(step, keep)
+	return nil
 }
 
 // prune removes old checkpoints before step. Later ones, which a resume skipped because they were damaged, are not counted.

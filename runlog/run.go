@@ -62,80 +62,13 @@ type Run struct {
 	dir     string
 	lock    *os.File // nil: open for reading
 	metrics *os.File // nil: open for reading
+	made    bool     // Create made the directory
 	last    int64    // step of the last row of metrics.jsonl
 	size    int64    // size of metrics.jsonl in bytes
 	damage  error    // of metrics.jsonl, before Truncate
 
 	events     *os.File // nil: this process has written no event
 	eventsSize int64    // in bytes
-}
-
-// Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is
-// ErrExists if it holds a run, and another one if it holds anything else. config must encode to a JSON object and is written to
-// config.json.
-func Create(dir string, config any) (*Run, error) {
-	content, err := withVersion(config)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	if err := checkVacant(dir); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, checkpointDir), 0o755); err != nil {
-		return nil, fmt.Errorf("cannot create run directory: %w", err)
-	}
-	r := &Run{dir: dir}
-	if r.lock, err = acquire(r.path(lockFile)); err != nil {
-		return nil, err
-	}
-	if err := r.writeFirstFiles(content); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot create run directory: %w", err), r.Close())
-	}
-	return r, nil
-}
-
-// writeFirstFiles writes the first files of a locked directory, unless another Create has just written them.
-func (r *Run) writeFirstFiles(config []byte) error {
-	if _, err := os.Stat(r.path(configFile)); err == nil {
-		return fmt.Errorf("%s %w", r.dir, ErrExists)
-	}
-	if err := r.removeUnfinished(); err != nil {
-		return err
-	}
-	if err := atomicfile.Write(r.path(configFile), config); err != nil {
-		return err
-	}
-	return r.openMetrics()
-}
-
-// CheckVacant returns an error if [Create] cannot make a run in the directory, because something else is there.
-func CheckVacant(dir string) error { return checkVacant(dir) }
-
-// checkVacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
-func checkVacant(dir string) error {
-	if dir == "" {
-		return errNoName
-	}
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot create run directory: %w", err)
-	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == configFile }) {
-		return fmt.Errorf("%s %w: resume it, or choose another directory", dir, ErrExists)
-	}
-	ours := []string{checkpointDir, traceDir, exportDir, lockFile}
-	for _, e := range entries {
-		if !slices.Contains(ours, e.Name()) && !IsUnfinished(e.Name()) {
-			return fmt.Errorf("%s is not empty (it has %s): choose a new directory", dir, e.Name())
-		}
-		if content, _ := os.ReadDir(filepath.Join(dir, e.Name())); len(content) > 0 {
-			return fmt.Errorf("%s is not empty (it has files in %s): choose a new directory", dir, e.Name())
-		}
-	}
-	return nil
 }
 
 // Open opens a run directory for reading. Another process may be writing it.
