@@ -191,8 +191,9 @@ func TestRefused(t *testing.T) {
 		"format is":             {Path: good, Layout: tabular.Layout{Format: "xls"}},
 		"but the columns are":   {Path: good, TextColumn: "review"},
 		"at least two labels":   {Path: write(t, one...)},
-		"each part needs some":  {Path: write(t, numbers(2)...)},
-		"raise it":              {Path: good, MaxLength: 2},
+		"at least two labels; 2 of 102 lines are malformed and left out, first": {Path: write(t, append(one, []string{"x"}, []string{"y", "a", "b"})...)},
+		"each part needs some": {Path: write(t, numbers(2)...)},
+		"raise it":             {Path: good, MaxLength: 2},
 		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and equal ones stay in one part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
 		"none of 1 lines can be": {Path: write(t, []string{"a", ""})},
 	} {

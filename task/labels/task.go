@@ -56,7 +56,7 @@ func (t *Task) read() (p parts, err error) {
 		}
 	}
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
+		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
 }
@@ -155,6 +155,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	top := labels[0]
 	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
 		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
+	t.notes = append(t.notes, tabular.ClassNotes("labels", labels, len(p.training)+len(p.validation)+len(p.evaluation))...)
 	var untrained []string
 	for _, label := range labels {
 		if trained[label] == 0 {

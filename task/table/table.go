@@ -123,7 +123,7 @@ func Open(c Table) (*Task, *Report, error) {
 			return nil, report, err
 		}
 	}
-	return t, report, t.build(parts, report)
+	return t, report, tabular.WithSkipped(t.build(parts, report), report.Files...)
 }
 
 // parts holds the lines of each split.
@@ -154,5 +154,5 @@ func (c Table) read(report *Report) (p parts, err error) {
 	var held []pair
 	p.training, p.validation, held = tabular.Split(pairs, func(line pair) uint64 { return line.hash }, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
-	return p, p.check(c)
+	return p, tabular.WithSkipped(p.check(c), report.Files...)
 }

@@ -52,7 +52,7 @@ func (t *Task) read() (p parts, err error) {
 	p.training, p.validation, held = tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
+		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
 }
@@ -133,6 +133,7 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	t.notes = append(t.notes,
 		fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(p.training), len(p.validation), len(p.evaluation)),
 		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, tags[0], float64(trained[tags[0]])/float64(words), words))
+	t.notes = append(t.notes, tabular.ClassNotes("tags", tags, words)...)
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
