@@ -163,6 +163,15 @@ func EmptyPart(path, unit string, training, validation, evaluation int, share fl
 		path, training, unit, validation, evaluation, at, unit, remedy)
 }
 
+// Repeated is the remark that a number of the examples of a file to evaluate on are also in the training part; nil if none are. what says
+// what they are: "texts".
+func Repeated(n, of int, what string) []string {
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, of, what)}
+}
+
 // Hash is a digest of a text, by which it is held out or not, independently of all other texts.
 func Hash(text string) uint64 {
 	sum := sha256.Sum256([]byte(text))

@@ -242,3 +242,24 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("%+v, %q", m.Answers, m.Notes)
 	}
 }
+
+// A file to evaluate on is compared with the training part, as long as that can be read.
+// Caught when planted: the whole file for the training part; a note without the file.
+func TestFileOfTrainingTexts(t *testing.T) {
+	path := write(t, numbers(300)...)
+	c := Labels{Path: path}
+	tk := open(t, c)
+	for _, gone := range []bool{false, true} {
+		other := write(t, append(numbers(300), []string{"new", "none"})...)
+		if gone {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, notes, err := c.Reader(tk.v).File(other)
+		want := fmt.Sprintf("%d of 301 texts are also in the training part", len(tk.TrainingPart))
+		if err != nil || slices.Contains(notes, want) == gone || len(tk.TrainingPart) >= 300 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
+			t.Errorf("without the file: %v: %q, %v, want %q", gone, notes, err, want)
+		}
+	}
+}

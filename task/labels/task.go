@@ -38,10 +38,8 @@ func (t *Task) read() (p parts, err error) {
 		return p, err
 	}
 	t.reports = []tabular.Report{report}
-	share := c.HeldOut
-	validation := share / 2
+	validation, share := c.shares()
 	if c.HeldOutPath != "" {
-		share, validation = defaultHeldOut, defaultHeldOut
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
 		}
@@ -59,6 +57,44 @@ func (t *Task) read() (p parts, err error) {
 		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
+}
+
+// shares returns the share of the rows that chooses a checkpoint, and the share of all that are not for training.
+func (c Labels) shares() (validation, held float64) {
+	if c.HeldOutPath != "" {
+		return defaultHeldOut, defaultHeldOut
+	}
+	return c.HeldOut / 2, c.HeldOut
+}
+
+// trained returns the hashes of the texts of the training part; none if the file cannot be read.
+func (c Labels) trained() map[uint64]bool {
+	if c.Path == "" {
+		return nil
+	}
+	c = c.resolved()
+	rows, _, _ := c.readFile(c.Path)
+	validation, held := c.shares()
+	training, _, _ := tabular.Split(rows, func(r row) uint64 { return r.hash }, validation, held)
+	return hashes(training)
+}
+
+func hashes(rows []row) map[uint64]bool {
+	set := map[uint64]bool{}
+	for _, r := range rows {
+		set[r.hash] = true
+	}
+	return set
+}
+
+// repeated counts the rows whose texts are in a set.
+func repeated(rows []row, set map[uint64]bool) (n int) {
+	for _, r := range rows {
+		if set[r.hash] {
+			n++
+		}
+	}
+	return n
 }
 
 // cut splits all texts into subwords, learned from the training part or read from a file.
@@ -147,10 +183,9 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	for _, r := range t.reports {
 		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
 	}
-	trained, seen := map[string]int{}, map[uint64]bool{}
+	trained := map[string]int{}
 	for _, r := range p.training {
 		trained[r.origin.label]++
-		seen[r.hash] = true
 	}
 	top := labels[0]
 	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
@@ -165,15 +200,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	if len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d labels occur in held-out rows only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
-	repeated := 0
-	for _, r := range p.evaluation {
-		if seen[r.hash] {
-			repeated++
-		}
-	}
-	if repeated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d held-out texts are also in the training part", repeated))
-	}
+	t.notes = append(t.notes, tabular.Repeated(repeated(p.evaluation, hashes(p.training)), len(p.evaluation), "held-out texts")...)
 	t.notes = append(t.notes, unknown.Lines("texts")...)
 }
 

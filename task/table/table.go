@@ -137,16 +137,52 @@ func (p parts) check(c Table) error {
 	return nil
 }
 
+// shares returns the share of the pairs that chooses a checkpoint, and the share of all that are not for training.
+func (c Table) shares() (validation, held float64) {
+	if c.HeldOutPath != "" {
+		return defaultHeldOut, defaultHeldOut
+	}
+	return c.HeldOut / 2, c.HeldOut
+}
+
+// trained returns the hashes of the sources of the training part; none if the file cannot be read.
+func (c Table) trained() map[uint64]bool {
+	if c.Path == "" {
+		return nil
+	}
+	c = c.Resolved()
+	pairs, _ := readFile(c, c.Path, &Report{})
+	validation, held := c.shares()
+	training, _, _ := tabular.Split(pairs, func(line pair) uint64 { return line.hash }, validation, held)
+	return hashes(training)
+}
+
+func hashes(pairs []pair) map[uint64]bool {
+	set := map[uint64]bool{}
+	for _, p := range pairs {
+		set[p.hash] = true
+	}
+	return set
+}
+
+// repeated counts the pairs whose sources are in a set.
+func repeated(pairs []pair, set map[uint64]bool) (n int) {
+	for _, p := range pairs {
+		if set[p.hash] {
+			n++
+		}
+	}
+	return n
+}
+
 // read splits the pairs by the hash of the source, unless held-out pairs have their own file.
 func (c Table) read(report *Report) (p parts, err error) {
 	pairs, err := readFile(c, c.Path, report)
 	if err != nil {
 		return p, err
 	}
-	share := c.HeldOut
-	validation := share / 2
+	validation, share := c.shares()
 	if c.HeldOutPath != "" {
-		share, validation = defaultHeldOut, defaultHeldOut
 		if p.evaluation, err = readFile(c, c.HeldOutPath, report); err != nil {
 			return p, err
 		}

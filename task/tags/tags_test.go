@@ -381,3 +381,24 @@ func TestMeasure(t *testing.T) {
 		t.Errorf("tags without spans: %+v, %v", m, err)
 	}
 }
+
+// A file to evaluate on is compared with the training part, as long as that can be read.
+// Caught when planted: the whole file for the training part; a note without the file.
+func TestFileOfTrainingSentences(t *testing.T) {
+	path := write(t, "own", rowsOf(numbers(100), " "))
+	c := Tags{Path: path}
+	tk := open(t, c)
+	other := write(t, "other", rowsOf(numbers(100), " ")+"\nnew O\n")
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, notes, err := c.Reader(tk.v).File(other)
+		want := fmt.Sprintf("%d of 101 sentences are also in the training part", len(tk.TrainingPart))
+		if err != nil || slices.Contains(notes, want) == gone || len(tk.TrainingPart) >= 100 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
+			t.Errorf("without the file: %v: %q, %v, want %q", gone, notes, err, want)
+		}
+	}
+}

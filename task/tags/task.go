@@ -39,10 +39,8 @@ func (t *Task) read() (p parts, err error) {
 		return p, err
 	}
 	t.reports = []tabular.Report{report}
-	share := c.HeldOut
-	validation := share / 2
+	validation, share := c.shares()
 	if c.HeldOutPath != "" {
-		share, validation = defaultHeldOut, defaultHeldOut
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
 		}
@@ -55,6 +53,44 @@ func (t *Task) read() (p parts, err error) {
 		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
+}
+
+// shares returns the share of the sentences that chooses a checkpoint, and the share of all that are not for training.
+func (c Tags) shares() (validation, held float64) {
+	if c.HeldOutPath != "" {
+		return defaultHeldOut, defaultHeldOut
+	}
+	return c.HeldOut / 2, c.HeldOut
+}
+
+// trained returns the hashes of the sentences of the training part; none if the file cannot be read.
+func (c Tags) trained() map[uint64]bool {
+	if c.Path == "" {
+		return nil
+	}
+	c = c.resolved()
+	sentences, _, _ := c.readFile(c.Path)
+	validation, held := c.shares()
+	training, _, _ := tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, held)
+	return hashes(training)
+}
+
+func hashes(sentences []sentence) map[uint64]bool {
+	set := map[uint64]bool{}
+	for _, s := range sentences {
+		set[s.hash] = true
+	}
+	return set
+}
+
+// repeated counts the sentences whose words are in a set.
+func repeated(sentences []sentence, set map[uint64]bool) (n int) {
+	for _, s := range sentences {
+		if set[s.hash] {
+			n++
+		}
+	}
+	return n
 }
 
 // build builds the vocabularies and encodes the sentences.
@@ -121,10 +157,9 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	for _, r := range t.reports {
 		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
 	}
-	words, trained, seen := 0, countTags(p.training), map[uint64]bool{}
+	words, trained := 0, countTags(p.training)
 	for _, s := range p.training {
 		words += len(s.origin.words)
-		seen[s.hash] = true
 	}
 	marks := "they mark no spans"
 	if score.SpanTags(tags) {
@@ -137,15 +172,7 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
-	repeated := 0
-	for _, s := range p.evaluation {
-		if seen[s.hash] {
-			repeated++
-		}
-	}
-	if repeated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d held-out sentences are also in the training part", repeated))
-	}
+	t.notes = append(t.notes, tabular.Repeated(repeated(p.evaluation, hashes(p.training)), len(p.evaluation), "held-out sentences")...)
 	t.notes = append(t.notes, unknown.Lines("sentences")...)
 }
 
