@@ -27,11 +27,11 @@ func TestOutputThatIsNotWritten(t *testing.T) {
 
 // A run in which nothing can be written names the flag that writes elsewhere. Caught when planted: the bare error of the file system.
 func TestExportAndTraceElsewhere(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "run")
-	if err := os.CopyFS(dir, os.DirFS(trained(t))); err != nil {
-		t.Fatal(err)
-	}
+	dir := copied(t)
 	for _, folder := range []string{"export", "traces"} { // files in place of the folders cannot be written for root either
+		if err := os.RemoveAll(filepath.Join(dir, folder)); err != nil {
+			t.Fatal(err)
+		}
 		if err := os.WriteFile(filepath.Join(dir, folder), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
