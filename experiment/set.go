@@ -180,7 +180,7 @@ func (s *setter) explain(r Run, assignment string, err error) error {
 	if near, ok := strictjson.Nearest(key.Key, slices.Concat(key.Valid, s.variants)); ok {
 		return fmt.Errorf("key %q is not known: did you mean %q?", s.path, before+strings.Join(append([]string{near}, s.missing[1:]...), "."))
 	}
-	if field, ok := r.Suggest(s.path); ok {
+	if field, ok := r.Suggest(s.path); ok && len(s.missing) == 1 { // else it is the variant that is unknown
 		return fmt.Errorf("key %q is not known: did you mean %q?", s.path, field)
 	}
 	place := strings.TrimSuffix(before, ".")
