@@ -68,14 +68,14 @@ func (t *Trainer) start() error {
 
 // resumeFrom restores the run from a checkpoint, and reports what has changed since.
 func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
-	if c.Step > 0 {
-		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
-	}
 	if err := t.restore(c); err != nil {
 		return err
 	}
 	if t.step > t.Config.Steps {
 		return fmt.Errorf("the checkpoint of step %d is beyond training.steps, %d", c.Step, t.Config.Steps)
+	}
+	if c.Step > 0 {
+		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	}
 	if t.group.Rank() != 0 {
 		return nil
