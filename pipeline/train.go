@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/engine"
@@ -210,30 +209,6 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		var none T
 		return none, ctx.Err()
 	}
-}
-
-// step returns the step that training continues from.
-func (t *openRun) step() int64 {
-	if t.from == nil {
-		return 0
-	}
-	return t.from.Step
-}
-
-// change replaces a configuration from a step on with the run's, if it differs, and records the assignments that changed it.
-func (t *openRun) change(before experiment.Run, step int64, assignments []string) error {
-	if t.run.Digest() == before.Digest() {
-		if string(before.JSON()) == string(t.run.JSON()) {
-			return nil
-		}
-		return t.log.WriteConfig(t.run) // other places of the data
-	}
-	if err := recordChange(t.log, before, t.run, step, assignments); err != nil {
-		return err
-	}
-	t.callbacks.log(fmt.Sprintf("config.json is changed from step %d on: %s", step, strings.Join(assignments, ", ")))
-	t.callbacks.log(rateChange(before, t.run, step)...)
-	return nil
 }
 
 // ReadRun returns the configuration of a run directory.

@@ -163,13 +163,27 @@ func EmptyPart(path, unit string, training, validation, evaluation int, share fl
 		path, training, unit, validation, evaluation, at, unit, remedy)
 }
 
-// Repeated is the remark that a number of the examples of a file to evaluate on are also in the training part; nil if none are. what says
-// what they are: "texts".
-func Repeated(n, of int, what string) []string {
+// Repeated counts the rows with the hash of a row of the training part.
+func Repeated[R any](rows, training []R, hash func(R) uint64) (n int) {
+	trained := map[uint64]bool{}
+	for _, r := range training {
+		trained[hash(r)] = true
+	}
+	for _, r := range rows {
+		if trained[hash(r)] {
+			n++
+		}
+	}
+	return n
+}
+
+// RepeatedNote is the remark that rows to evaluate on are also in the training part; none if none are. what says what they are: "texts".
+func RepeatedNote[R any](rows, training []R, hash func(R) uint64, what string) []string {
+	n := Repeated(rows, training, hash)
 	if n == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, of, what)}
+	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, len(rows), what)}
 }
 
 // Hash is a digest of a text, by which it is held out or not, independently of all other texts.

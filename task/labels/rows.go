@@ -136,7 +136,7 @@ func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Exampl
 			}
 		}
 		notes := append(strings.Split(report.String(), "\n"), unknown.Lines("texts")...)
-		notes = append(notes, tabular.Repeated(repeated(rows, own.trained()), len(rows), "texts")...)
+		notes = append(notes, tabular.RepeatedNote(rows, own.trained(), hashOf, "texts")...)
 		if labels.Count > 0 {
 			notes = append(notes, fmt.Sprintf("%d rows have a label that the model does not know, among them %q: they count as wrong", labels.Count, labels.Tokens))
 		}

@@ -46,7 +46,7 @@ func (t *Task) read() (p parts, err error) {
 		t.reports = append(t.reports, report)
 	}
 	var held []row
-	p.training, p.validation, held = tabular.Split(rows, func(r row) uint64 { return r.hash }, validation, share)
+	p.training, p.validation, held = tabular.Split(rows, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if c.Tokenizer == vocab.Subwords {
 		if err := t.cut(&p); err != nil {
@@ -67,35 +67,19 @@ func (c Labels) shares() (validation, held float64) {
 	return c.HeldOut / 2, c.HeldOut
 }
 
-// trained returns the hashes of the texts of the training part; none if the file cannot be read.
-func (c Labels) trained() map[uint64]bool {
+// trained returns the training part of the file; none if the file cannot be read.
+func (c Labels) trained() (training []row) {
 	if c.Path == "" {
 		return nil
 	}
 	c = c.resolved()
 	rows, _, _ := c.readFile(c.Path)
 	validation, held := c.shares()
-	training, _, _ := tabular.Split(rows, func(r row) uint64 { return r.hash }, validation, held)
-	return hashes(training)
+	training, _, _ = tabular.Split(rows, hashOf, validation, held)
+	return training
 }
 
-func hashes(rows []row) map[uint64]bool {
-	set := map[uint64]bool{}
-	for _, r := range rows {
-		set[r.hash] = true
-	}
-	return set
-}
-
-// repeated counts the rows whose texts are in a set.
-func repeated(rows []row, set map[uint64]bool) (n int) {
-	for _, r := range rows {
-		if set[r.hash] {
-			n++
-		}
-	}
-	return n
-}
+func hashOf(r row) uint64 { return r.hash }
 
 // cut splits all texts into subwords, learned from the training part or read from a file.
 func (t *Task) cut(p *parts) error {
@@ -200,7 +184,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	if len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d labels occur in held-out rows only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
-	t.notes = append(t.notes, tabular.Repeated(repeated(p.evaluation, hashes(p.training)), len(p.evaluation), "held-out texts")...)
+	t.notes = append(t.notes, tabular.RepeatedNote(p.evaluation, p.training, hashOf, "held-out texts")...)
 	t.notes = append(t.notes, unknown.Lines("texts")...)
 }
 

@@ -46,7 +46,7 @@ func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example
 			}
 		}
 		notes := strings.Split(report.Files[0].String(), "\n")
-		notes = append(notes, tabular.Repeated(repeated(pairs, own.trained()), len(pairs), "sources")...)
+		notes = append(notes, tabular.RepeatedNote(pairs, own.trained(), hashOf, "sources")...)
 		return examples, append(notes, append(report.Source.Lines("sources"), report.Target.Lines("targets")...)...), nil
 	}
 }

@@ -145,35 +145,19 @@ func (c Table) shares() (validation, held float64) {
 	return c.HeldOut / 2, c.HeldOut
 }
 
-// trained returns the hashes of the sources of the training part; none if the file cannot be read.
-func (c Table) trained() map[uint64]bool {
+// trained returns the training part of the file; none if the file cannot be read.
+func (c Table) trained() (training []pair) {
 	if c.Path == "" {
 		return nil
 	}
 	c = c.Resolved()
 	pairs, _ := readFile(c, c.Path, &Report{})
 	validation, held := c.shares()
-	training, _, _ := tabular.Split(pairs, func(line pair) uint64 { return line.hash }, validation, held)
-	return hashes(training)
+	training, _, _ = tabular.Split(pairs, hashOf, validation, held)
+	return training
 }
 
-func hashes(pairs []pair) map[uint64]bool {
-	set := map[uint64]bool{}
-	for _, p := range pairs {
-		set[p.hash] = true
-	}
-	return set
-}
-
-// repeated counts the pairs whose sources are in a set.
-func repeated(pairs []pair, set map[uint64]bool) (n int) {
-	for _, p := range pairs {
-		if set[p.hash] {
-			n++
-		}
-	}
-	return n
-}
+func hashOf(r pair) uint64 { return r.hash }
 
 // read splits the pairs by the hash of the source, unless held-out pairs have their own file.
 func (c Table) read(report *Report) (p parts, err error) {
@@ -188,7 +172,7 @@ func (c Table) read(report *Report) (p parts, err error) {
 		}
 	}
 	var held []pair
-	p.training, p.validation, held = tabular.Split(pairs, func(line pair) uint64 { return line.hash }, validation, share)
+	p.training, p.validation, held = tabular.Split(pairs, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	return p, tabular.WithSkipped(p.check(c), report.Files...)
 }

@@ -43,7 +43,7 @@ func (t *Task) build(p parts, report *Report) error {
 	for _, line := range p.evaluation {
 		t.heldOut = append(t.heldOut, t.encode(line, &report.Source, &report.Target))
 	}
-	report.Repeated = repeated(p.evaluation, hashes(p.training))
+	report.Repeated = tabular.Repeated(p.evaluation, p.training, hashOf)
 	report.Ambiguous = ambiguous(p.training) + ambiguous(p.validation) + ambiguous(p.evaluation)
 	report.Training, report.Validation, report.HeldOut = len(t.training), len(t.validation), len(t.heldOut)
 	return nil

@@ -47,7 +47,7 @@ func (t *Task) read() (p parts, err error) {
 		t.reports = append(t.reports, report)
 	}
 	var held []sentence
-	p.training, p.validation, held = tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, share)
+	p.training, p.validation, held = tabular.Split(sentences, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
 		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
@@ -63,35 +63,19 @@ func (c Tags) shares() (validation, held float64) {
 	return c.HeldOut / 2, c.HeldOut
 }
 
-// trained returns the hashes of the sentences of the training part; none if the file cannot be read.
-func (c Tags) trained() map[uint64]bool {
+// trained returns the training part of the file; none if the file cannot be read.
+func (c Tags) trained() (training []sentence) {
 	if c.Path == "" {
 		return nil
 	}
 	c = c.resolved()
 	sentences, _, _ := c.readFile(c.Path)
 	validation, held := c.shares()
-	training, _, _ := tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, held)
-	return hashes(training)
+	training, _, _ = tabular.Split(sentences, hashOf, validation, held)
+	return training
 }
 
-func hashes(sentences []sentence) map[uint64]bool {
-	set := map[uint64]bool{}
-	for _, s := range sentences {
-		set[s.hash] = true
-	}
-	return set
-}
-
-// repeated counts the sentences whose words are in a set.
-func repeated(sentences []sentence, set map[uint64]bool) (n int) {
-	for _, s := range sentences {
-		if set[s.hash] {
-			n++
-		}
-	}
-	return n
-}
+func hashOf(r sentence) uint64 { return r.hash }
 
 // build builds the vocabularies and encodes the sentences.
 func (t *Task) build(p parts) error {
@@ -172,7 +156,7 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
-	t.notes = append(t.notes, tabular.Repeated(repeated(p.evaluation, hashes(p.training)), len(p.evaluation), "held-out sentences")...)
+	t.notes = append(t.notes, tabular.RepeatedNote(p.evaluation, p.training, hashOf, "held-out sentences")...)
 	t.notes = append(t.notes, unknown.Lines("sentences")...)
 }
 
