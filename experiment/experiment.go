@@ -67,7 +67,14 @@ type Batch struct {
 func Parse(data []byte) (Run, error) {
 	run, err := FromDefaults(data)
 	if err != nil {
+		return Run{}, suggestKey(Defaults(), err)
+	}
+	size := sizesIn(data)
+	if err := size.check(); err != nil {
 		return Run{}, err
+	}
+	if stated(size.Rows) {
+		run.Training.Batch.Tokens = 0
 	}
 	return run, run.Validate()
 }

@@ -39,13 +39,7 @@ func ExplainPart(path string) ([]Explanation, error) {
 	}
 	var found []Explanation
 	for _, e := range all {
-		place := e.Field
-		for _, p := range parts { // the key of a variant may be left out
-			if rest, ok := strings.CutPrefix(place, p.place()+"."); ok {
-				_, after, _ := strings.Cut(rest, ".")
-				place = p.place() + "." + after
-			}
-		}
+		place := withoutVariants(e.Field)
 		if within := func(s string) bool { return s == path || strings.HasPrefix(s, path+".") }; (within(e.Field) || within(place)) && !slices.Contains(found, e) {
 			found = append(found, e)
 		}
@@ -54,7 +48,11 @@ func ExplainPart(path string) ([]Explanation, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
-	if near, ok := strictjson.Nearest(path, names); ok {
+	near, ok := Defaults().Suggest(path)
+	if !ok {
+		near, ok = strictjson.Nearest(path, names)
+	}
+	if ok {
 		return nil, fmt.Errorf("field %q is not known: did you mean %q?", path, near)
 	}
 	return nil, fmt.Errorf("field %q is not known", path)

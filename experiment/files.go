@@ -18,6 +18,9 @@ type File struct {
 	Path  string
 }
 
+// IsRun reports whether the field names a run directory instead of data.
+func (f File) IsRun() bool { return f.Field == pretrainedField }
+
 // pretrainedField is the field that names a run directory.
 const pretrainedField = "training.pretrained"
 

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"errors"
 	"fmt"
 
 	"universal-transformer/task"
@@ -28,7 +29,20 @@ func (r Run) validateLengths() error {
 		return fmt.Errorf("training.validation_lengths.to is %d: it must be at least from, which is %d", l.To, l.From)
 	}
 	if err := r.Training.Held(0).Validate(); err != nil {
-		return fmt.Errorf("training.validation_lengths: %w", err)
+		return LengthsError(err)
 	}
 	return nil
+}
+
+// LengthsError returns an error for the selection of Held as one that names the field of training.validation_lengths.
+func LengthsError(err error) error {
+	var wrong *task.SelectionError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("training.validation_lengths: %w", err)
+	}
+	field := wrong.Field
+	if field == "mix" {
+		field = "to"
+	}
+	return fmt.Errorf("training.validation_lengths.%s %s", field, wrong.Problem)
 }

@@ -128,7 +128,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copy": {}}, "training": {"validation": -1}}`:                                "training.validation is -1",
 		`{"task": {"copy": {}}, "training": {"validation_lengths": {"from": -1, "to": 3}}}`:     "training.validation_lengths.from is -1",
 		`{"task": {"copy": {}}, "training": {"validation_lengths": {"from": 60, "to": 50}}}`:    "training.validation_lengths.to is 50: it must be at least from, which is 60",
-		`{"task": {"copy": {}}, "training": {"validation_lengths": {"to": 10000000}}}`:          "training.validation_lengths: mix is 10000000: it must be at most",
+		`{"task": {"copy": {}}, "training": {"validation_lengths": {"to": 10000000}}}`:          "training.validation_lengths.to is 10000000: it must be at most",
 		`{"task": {"copy": {}}, "training": {"batch": {"tokens": 0}}}`:                          "training.batch.tokens is 0",
 		`{"task": {"copy": {}}, "training": {"batch": {"boundaries": [4, 3]}}}`:                 "boundaries are [4 3]: they must be positive and increasing",
 		`{"task": {"copy": {}}, "training": {"schedule": {"constant": {"rate": 0}}}}`:           "training.schedule.constant.rate is 0: it must be positive",

@@ -35,10 +35,13 @@ func (r Run) Set(assignments ...string) (Run, error) {
 			return r, err
 		}
 		if _, err := r.decode(tree); err != nil && !r.assignText(tree, path, text, s.value) {
-			return r, s.explain(assignment, err)
+			return r, s.explain(r, assignment, err)
 		}
 	}
 	removeSize(tree, assignments)
+	if err := keepOneSize(tree, assignments); err != nil {
+		return r, err
+	}
 	changed, err := r.decode(tree)
 	if err != nil {
 		return r, err
@@ -168,7 +171,7 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 }
 
 // explain turns the error of the resulting tree into an error of the assignment.
-func (s *setter) explain(assignment string, err error) error {
+func (s *setter) explain(r Run, assignment string, err error) error {
 	var key *strictjson.UnknownKeyError
 	if !errors.As(err, &key) || len(s.missing) == 0 || key.Key != s.missing[0] {
 		return fmt.Errorf("%s: %s", printable(assignment), position.ReplaceAllString(err.Error(), ""))
@@ -176,6 +179,9 @@ func (s *setter) explain(assignment string, err error) error {
 	before := strings.TrimSuffix(s.path, strings.Join(s.missing, "."))
 	if near, ok := strictjson.Nearest(key.Key, slices.Concat(key.Valid, s.variants)); ok {
 		return fmt.Errorf("key %q is not known: did you mean %q?", s.path, before+strings.Join(append([]string{near}, s.missing[1:]...), "."))
+	}
+	if field, ok := r.Suggest(s.path); ok && len(s.missing) == 1 { // else it is the variant that is unknown
+		return fmt.Errorf("key %q is not known: did you mean %q?", s.path, field)
 	}
 	place := strings.TrimSuffix(before, ".")
 	if place == "" {

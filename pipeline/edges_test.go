@@ -111,7 +111,7 @@ func TestValidationLengths(t *testing.T) {
 	r.Training.ValidationLengths = experiment.Lengths{From: 7, To: 9}
 	dir := filepath.Join(t.TempDir(), "refused")
 	_, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
-	if err == nil || !strings.Contains(err.Error(), "training.validation_lengths: mix is 9, but the lengths of this task are those of its files") {
+	if err == nil || !strings.Contains(err.Error(), "training.validation_lengths.to is 9, but the lengths of this task are those of its files") {
 		t.Errorf("a file: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {

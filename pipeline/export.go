@@ -123,12 +123,12 @@ func writeWeights(dir string, config any, v task.Vocabularies, step int64, weigh
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, log.Close()) }()
-	if err := writeVocabularies(log, v); err != nil {
-		return err
+	err = writeVocabularies(log, v)
+	if err == nil {
+		err = log.SaveBest(step, weights, 0)
 	}
-	if err := log.SaveCheckpoint(step, weights, 0); err != nil {
-		return fmt.Errorf("%s: %w", dir, err)
+	if err != nil { // a part of a run would stand in the way of the next export
+		return errors.Join(fmt.Errorf("%s: %w", dir, err), log.Discard())
 	}
-	return log.MarkBest(step)
+	return log.Close()
 }

@@ -13,6 +13,7 @@ import (
 	"universal-transformer/internal/safetensors"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/training"
 )
 
 // What is exported is the checkpoint, but for the row of padding, which models read as zero; and what a reader cannot know from
@@ -131,7 +132,11 @@ func TestExportRun(t *testing.T) {
 	if info, err := pipeline.ReadInfo(dir); err != nil || info.Status != pipeline.WeightsOnly || info.Problem != "" || info.Parameters == 0 {
 		t.Errorf("%+v, %v", info, err)
 	}
-	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=100000"); err == nil || !strings.Contains(err.Error(), "weights only") {
+	before := fileContent(t, filepath.Join(dir, "config.json"))
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=100000"); !errors.Is(err, training.ErrWeightsOnly) {
 		t.Errorf("resumed: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "changes.json")); err == nil || fileContent(t, filepath.Join(dir, "config.json")) != before {
+		t.Error("a resume that is refused changes the configuration")
 	}
 }

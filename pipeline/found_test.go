@@ -126,9 +126,9 @@ func TestChangeBeforeTheFirstCheckpoint(t *testing.T) {
 	longer := run
 	longer.Training.Steps++
 	for step, from := range []*runlog.Checkpoint{nil, {Step: 1}} {
-		open := openRun{run: run, log: log, from: from}
-		if err := open.change(longer, []string{"training.steps=more"}); err != nil || open.run.Training.Steps != longer.Training.Steps {
-			t.Fatalf("%d steps, %v", open.run.Training.Steps, err)
+		open := openRun{run: longer, log: log, from: from}
+		if err := open.change(run, open.step(), []string{"training.steps=more"}); err != nil {
+			t.Fatal(err)
 		}
 		recorded, err := readChanges(log)
 		if err != nil || len(recorded.Changes) != step+1 || recorded.Changes[step].Step != int64(step) || recorded.Changes[step].Before != run.Digest() || recorded.Changes[step].After != longer.Digest() {
@@ -183,10 +183,9 @@ func TestReadRunWithExtension(t *testing.T) {
 
 // As many steps as are done already may be set, and no fewer.
 func TestFewestSteps(t *testing.T) {
-	log, run := emptyRun(t), runOn(text.Text{Path: "text"})
+	run := runOn(text.Text{Path: "text"})
 	for steps, want := range map[int64]string{7: "", 6: "", 5: "training.steps is 5, but step 6 is done already: set more steps"} {
-		after := run
-		after.Training.Steps = steps
-		refused(t, steps, recordChange(log, run, after, 6, nil), want)
+		run.Training.Steps = steps
+		refused(t, steps, checkSteps(run, 6), want)
 	}
 }

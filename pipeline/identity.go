@@ -177,11 +177,16 @@ func changedRun(log *runlog.Run, r experiment.Run, assignments []string) (experi
 	return changed.Set(others...)
 }
 
+// checkSteps returns an error if a run that continues from a step has fewer.
+func checkSteps(r experiment.Run, step int64) error {
+	if r.Training.Steps < step {
+		return fmt.Errorf("training.steps is %d, but step %d is done already: set more steps", r.Training.Steps, step)
+	}
+	return nil
+}
+
 // recordChange writes a changed configuration of a run that continues from a step: first to changes.json, then to config.json.
 func recordChange(log *runlog.Run, before, after experiment.Run, step int64, assignments []string) error {
-	if after.Training.Steps < step {
-		return fmt.Errorf("training.steps is %d, but step %d is done already: set more steps", after.Training.Steps, step)
-	}
 	recorded, err := readChanges(log)
 	if err != nil {
 		return err
@@ -191,6 +196,30 @@ func recordChange(log *runlog.Run, before, after experiment.Run, step int64, ass
 		return err
 	}
 	return log.WriteConfig(after)
+}
+
+// step returns the step that training continues from.
+func (t *openRun) step() int64 {
+	if t.from == nil {
+		return 0
+	}
+	return t.from.Step
+}
+
+// change replaces a configuration from a step on with the run's, if it differs, and records the assignments that changed it.
+func (t *openRun) change(before experiment.Run, step int64, assignments []string) error {
+	if t.run.Digest() == before.Digest() {
+		if string(before.JSON()) == string(t.run.JSON()) {
+			return nil
+		}
+		return t.log.WriteConfig(t.run) // other places of the data
+	}
+	if err := recordChange(t.log, before, t.run, step, assignments); err != nil {
+		return err
+	}
+	t.callbacks.log(fmt.Sprintf("config.json is changed from step %d on: %s", step, strings.Join(assignments, ", ")))
+	t.callbacks.log(rateChange(before, t.run, step)...)
+	return nil
 }
 
 // findCheckpoint reads the newest intact checkpoint of a run and checks that it belongs to it. A run that was killed before its first

@@ -87,7 +87,11 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	}
 	m.trained = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
 	m.graph = m.trained
-	m.reader = m.Run.Reader(m.Vocabularies)
+	reading, err := located(log, m.Run, nil)
+	if err != nil {
+		reading = m.Run // the reader says less of files to evaluate on
+	}
+	m.reader = reading.Reader(m.Vocabularies)
 	if err := choose(m); err != nil {
 		return nil, err
 	}

@@ -50,7 +50,8 @@ func beginning(log *runlog.Run) (string, error) {
 
 // Located returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
 // run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
-// folders above it, by as much of their path as fits, and reported; data that are nowhere keep their path.
+// folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training are
+// reported; data that are nowhere keep their path.
 func located(log *runlog.Run, r experiment.Run, say func(string)) (experiment.Run, error) {
 	from, err := beginning(log)
 	if err != nil {
@@ -62,16 +63,24 @@ func located(log *runlog.Run, r experiment.Run, say func(string)) (experiment.Ru
 			usual = []string{filepath.Join(from, f.Path), f.Path}
 		}
 		for i, path := range append(usual, beside(log.Dir(), f.Path)...) {
-			if _, err := os.Stat(path); err != nil {
+			if _, err := os.Stat(path); err != nil || i >= len(usual) && (path == filepath.Clean(log.Dir()) || !f.IsRun() && isRun(path)) {
 				continue
 			}
 			if i > 0 && say != nil {
-				say(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), f.Path, path))
+				say(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), absolute(usual[0]), absolute(path)))
 			}
 			return path
 		}
 		return f.Path
 	}), nil
+}
+
+// absolute returns a path as an absolute one, if the working directory is known.
+func absolute(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		return whole
+	}
+	return path
 }
 
 // beside lists where the data of a run that was moved may be: with the longest part of their path first.

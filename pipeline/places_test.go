@@ -23,7 +23,7 @@ func dataOf(t *testing.T, r experiment.Run) string {
 
 // A run finds its data from another working directory, after it was moved with them, and where they lie beside it, which it says; data
 // that are nowhere keep their path. A path that is set on resume counts from the working directory.
-// Caught when planted: paths that begin in the present directory; data beside the run that nobody mentions; a new path that is kept as given.
+// Caught when planted: a run directory taken for data; paths that begin in the present directory; data beside the run that nobody mentions; a new path that is kept as given.
 func TestRunFindsItsData(t *testing.T) {
 	root := t.TempDir()
 	write := func(elements ...string) string {
@@ -121,6 +121,16 @@ func TestRunFindsItsData(t *testing.T) {
 	if same, err := moved(openedRun(t, dir), r, []string{"task.table.path=" + dataOf(t, asGiven)}); err != nil || dataOf(t, same) != dataOf(t, asGiven) {
 		t.Errorf("the path that is set is %s, %v", dataOf(t, same), err)
 	}
+	check(dir, runOn(table.Table{Path: filepath.Join("data", "r")}), filepath.Join("data", "r"), false) // the run itself is no data
+	other := write("moved", "runs", "babi", "config.json")
+	if err := os.Mkdir(filepath.Join(filepath.Dir(other), "checkpoints"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, runOn(table.Table{Path: filepath.Join("data", "babi")}), filepath.Join("data", "babi"), false)
+	if err := os.Remove(other); err != nil {
+		t.Fatal(err)
+	}
+	check(dir, runOn(table.Table{Path: filepath.Join("data", "babi")}), filepath.Dir(other), true)
 	if err := os.WriteFile(filepath.Join(dir, "paths.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}

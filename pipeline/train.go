@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/engine"
@@ -53,17 +52,29 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 		return training.Summary{}, err
 	}
 	t := openRun{backend: backend, run: r, reading: r, callbacks: c}
-	if err := t.readData(ctx); err != nil {
+	if err := t.readData(ctx); err != nil { // before the directory exists, as the next two, so that an error leaves none behind
 		return training.Summary{}, err
 	}
-	if err := t.initialize(); err != nil { // before the directory exists, so that an error leaves none behind
+	if err := t.initialize(); err != nil {
 		return training.Summary{}, err
 	}
-	var err error
+	trainer, err := t.trainer(ctx)
+	if err != nil {
+		return training.Summary{}, err
+	}
 	if t.log, err = runlog.Create(dir, r); err != nil {
 		return training.Summary{}, err
 	}
 	defer t.log.Close()
+	summary, err := t.trainNew(ctx, trainer)
+	if err != nil {
+		err = errors.Join(err, t.discard(err))
+	}
+	return summary, err
+}
+
+// trainNew writes what a new run directory holds besides its configuration, and trains.
+func (t *openRun) trainNew(ctx context.Context, trainer *training.Trainer) (training.Summary, error) {
 	if err := writePlaces(t.log); err != nil {
 		return training.Summary{}, err
 	}
@@ -73,7 +84,19 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err := t.saveInitial(); err != nil {
 		return training.Summary{}, err
 	}
-	return t.train(ctx)
+	return t.train(ctx, trainer)
+}
+
+// discard removes the directory of a new run that has failed, if nothing was computed that is worth keeping: then the corrected command can
+// use the same directory. A run that has diverged remains, as it can be continued from its beginning.
+func (t *openRun) discard(failure error) error {
+	var diverged *training.DivergedError
+	steps, err := t.log.Steps()
+	rows, problem := t.log.Metrics()
+	if errors.As(failure, &diverged) || cmp.Or(err, problem) != nil || len(steps)+len(rows) > 0 {
+		return nil
+	}
+	return t.log.Discard()
 }
 
 // Resume continues the run in a directory from its newest intact checkpoint. Assignments ("training.steps=2000", see
@@ -108,10 +131,17 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	if err := checkVocabulary(log, t.data); err != nil {
 		return training.Summary{}, err
 	}
-	if err := t.change(changed, assignments); err != nil {
+	before, step := t.run, t.step()
+	if err := checkSteps(changed, step); err != nil {
 		return training.Summary{}, err
 	}
-	return t.train(ctx)
+	t.run = changed
+	trainer, err := t.trainer(ctx)
+	if err != nil {
+		return training.Summary{}, err
+	}
+	trainer.Begin = func() error { return t.change(before, step, assignments) }
+	return t.train(ctx, trainer)
 }
 
 // An openRun is a run to be trained: its configuration, data, directory, and the checkpoint that training starts from.
@@ -181,28 +211,6 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	}
 }
 
-// change replaces the configuration from the checkpoint on, if it differs, and records the assignments that changed it.
-func (t *openRun) change(to experiment.Run, assignments []string) error {
-	if to.Digest() == t.run.Digest() {
-		before := t.run
-		if t.run = to; string(before.JSON()) == string(to.JSON()) {
-			return nil
-		}
-		return t.log.WriteConfig(to) // other places of the data
-	}
-	step := int64(0)
-	if t.from != nil {
-		step = t.from.Step
-	}
-	if err := recordChange(t.log, t.run, to, step, assignments); err != nil {
-		return err
-	}
-	t.callbacks.log(fmt.Sprintf("config.json is changed from step %d on: %s", step, strings.Join(assignments, ", ")))
-	t.callbacks.log(rateChange(t.run, to, step)...)
-	t.run = to
-	return nil
-}
-
 // ReadRun returns the configuration of a run directory.
 func ReadRun(dir string) (experiment.Run, error) {
 	log, err := runlog.Open(dir)
@@ -229,17 +237,20 @@ func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err er
 	return r, nil
 }
 
-// train trains an open run.
-func (t *openRun) train(ctx context.Context) (training.Summary, error) {
+// trainer returns the trainer of the run, with what only rank 0 needs, apart from the run directory and what to continue from.
+func (t *openRun) trainer(ctx context.Context) (*training.Trainer, error) {
 	trainer, err := newTrainer(t.backend, t.run, t.data)
 	if err != nil {
-		return training.Summary{}, err
+		return nil, err
 	}
-	trainer.From, trainer.Log, trainer.Notify, trainer.Group = t.from, t.log, t.callbacks.Log, t.callbacks.Group
+	trainer.Notify, trainer.Group = t.callbacks.Log, t.callbacks.Group
+	return trainer, t.addValidation(ctx, trainer)
+}
+
+// train trains an open run.
+func (t *openRun) train(ctx context.Context, trainer *training.Trainer) (training.Summary, error) {
+	trainer.From, trainer.Log = t.from, t.log
 	t.from = nil // the trainer frees it
-	if err := t.addValidation(ctx, trainer); err != nil {
-		return training.Summary{}, err
-	}
 	if t.callbacks.Group != nil {
 		if err := assign(t.callbacks.Group, t.backend, t.reading, t.data); err != nil {
 			return training.Summary{}, err
@@ -256,7 +267,7 @@ func newTrainer(backend compute.Backend, r experiment.Run, opened task.Task) (*t
 	v := opened.Vocabularies()
 	stream, err := batch.NewStream(func(i int64) task.Example { return opened.Training(r.Seed, i) }, r.Plan(opened), r.Seed)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("training.batch.%w", err)
 	}
 	config := r.TrainingConfig()
 	config.Objective.Unknown, _ = v.Target.Unknown()

@@ -86,8 +86,8 @@ func TestValidationOfATrainer(t *testing.T) {
 func TestChangeOfPlaces(t *testing.T) {
 	log, before, after := emptyRun(t), runOn(table.Table{Path: "before.tsv"}), runOn(table.Table{Path: "after.tsv"})
 	before.Name, after.Name = "moved", "moved"
-	open := openRun{run: before, log: log}
-	if err := open.change(after, []string{"task.table.path=after.tsv"}); err != nil || dataOf(t, open.run) != "after.tsv" {
+	open := openRun{run: after, log: log}
+	if err := open.change(before, 0, []string{"task.table.path=after.tsv"}); err != nil || dataOf(t, open.run) != "after.tsv" {
 		t.Errorf("the data are in %s, %v", dataOf(t, open.run), err)
 	}
 	if r, err := readRun(log, experiment.Extensions{}); err != nil || dataOf(t, r) != "after.tsv" {
@@ -99,7 +99,7 @@ func TestChangeOfPlaces(t *testing.T) {
 	if err := os.Remove(filepath.Join(log.Dir(), "config.json")); err != nil {
 		t.Fatal(err)
 	}
-	if err := open.change(after, nil); err != nil {
+	if err := open.change(after, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := log.ReadFile("config.json"); !errors.Is(err, os.ErrNotExist) {

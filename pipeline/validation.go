@@ -47,7 +47,7 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 func (t *openRun) validation(count int) ([]task.Example, error) {
 	examples, err := t.data.HeldOut(t.run.Seed, t.run.Training.Held(count))
 	if err != nil && t.run.Training.ValidationLengths != (experiment.Lengths{}) {
-		return nil, fmt.Errorf("training.validation_lengths: %w", err)
+		return nil, experiment.LengthsError(err)
 	}
 	return examples, err
 }

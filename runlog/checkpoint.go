@@ -52,6 +52,25 @@ func (r *Run) CheckpointPath(step int64) string {
 // removes the oldest checkpoints, except the best one, so that keep of them remain, including the new one. After an error, such as a
 // full disk, all earlier checkpoints still exist. c.Step is ignored.
 func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
+	if err := r.save(step, c, keep); err != nil {
+		return err
+	}
+	return r.prune(step, keep)
+}
+
+// SaveBest is like SaveCheckpoint, and marks the checkpoint as the best one before it removes others.
+func (r *Run) SaveBest(step int64, c *Checkpoint, keep int) error {
+	if err := r.save(step, c, keep); err != nil {
+		return err
+	}
+	if err := r.MarkBest(step); err != nil {
+		return err
+	}
+	return r.prune(step, keep)
+}
+
+// save writes a checkpoint, after checking how many are to be kept.
+func (r *Run) save(step int64, c *Checkpoint, keep int) error {
 	if r.lock == nil {
 		return errReader
 	}
@@ -66,9 +85,13 @@ func (r *Run) SaveCheckpoint(step int64, c *Checkpoint, keep int) error {
 		return err
 	}
 	if err := r.write(r.CheckpointPath(step), content); err != nil {
-		return fmt.Errorf("checkpoint of step %d was not saved, earlier ones are unchanged: %w", step, err)
+		left := "there is no earlier one"
+		if steps, problem := r.Steps(); problem == nil && len(steps) > 0 {
+			left = fmt.Sprintf("the newest is that of step %d", steps[len(steps)-1])
+		}
+		return fmt.Errorf("checkpoint of step %d was not saved, %s: %w", step, left, err)
 	}
-	return r.prune(step, keep)
+	return nil
 }
 
 // prune removes old checkpoints before step. Later ones, which a resume skipped because they were damaged, are not counted.
@@ -103,13 +126,19 @@ func (r *Run) Steps() ([]int64, error) {
 	}
 	var steps []int64
 	for _, e := range entries {
-		digits := strings.TrimSuffix(strings.TrimPrefix(e.Name(), checkpointPrefix), checkpointSuffix)
-		if step, _ := strconv.ParseInt(digits, 10, 64); step >= 0 && e.Name() == checkpointName(step) {
+		if step, ok := stepOf(e.Name()); ok {
 			steps = append(steps, step)
 		}
 	}
 	slices.Sort(steps)
 	return steps, nil
+}
+
+// stepOf returns the step of a checkpoint's file name.
+func stepOf(name string) (step int64, ok bool) {
+	digits := strings.TrimSuffix(strings.TrimPrefix(name, checkpointPrefix), checkpointSuffix)
+	step, _ = strconv.ParseInt(digits, 10, 64)
+	return step, step >= 0 && name == checkpointName(step)
 }
 
 // Load reads the checkpoint of a step. The error is ErrNoCheckpoint if there is none, and ErrDamaged, naming the file, if its content

@@ -50,6 +50,9 @@ var (
 // ErrLockLost is the error of writing to a run whose lock file was removed or replaced since it was opened.
 var ErrLockLost = errors.New("the lock was removed or replaced")
 
+// errNoName is the error of a run directory "", which file paths would take for the working directory.
+var errNoName = errors.New(`the run directory is "": name a folder, or "." for the working directory`)
+
 // errReader is the error of writing to a run that was opened with Open.
 var errReader = errors.New("the run is open for reading only: use Resume to write")
 
@@ -59,6 +62,7 @@ type Run struct {
 	dir     string
 	lock    *os.File // nil: open for reading
 	metrics *os.File // nil: open for reading
+	made    bool     // Create made the directory
 	last    int64    // step of the last row of metrics.jsonl
 	size    int64    // size of metrics.jsonl in bytes
 	damage  error    // of metrics.jsonl, before Truncate
@@ -67,73 +71,11 @@ type Run struct {
 	eventsSize int64    // in bytes
 }
 
-// Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is
-// ErrExists if it holds a run, and another one if it holds anything else. config must encode to a JSON object and is written to
-// config.json.
-func Create(dir string, config any) (*Run, error) {
-	content, err := withVersion(config)
-	if err != nil {
-		return nil, fmt.Errorf("configuration: %w", err)
-	}
-	if err := checkVacant(dir); err != nil {
-		return nil, err
-	}
-	if err := os.MkdirAll(filepath.Join(dir, checkpointDir), 0o755); err != nil {
-		return nil, fmt.Errorf("cannot create run directory: %w", err)
-	}
-	r := &Run{dir: dir}
-	if r.lock, err = acquire(r.path(lockFile)); err != nil {
-		return nil, err
-	}
-	if err := r.writeFirstFiles(content); err != nil {
-		return nil, errors.Join(fmt.Errorf("cannot create run directory: %w", err), r.Close())
-	}
-	return r, nil
-}
-
-// writeFirstFiles writes the first files of a locked directory, unless another Create has just written them.
-func (r *Run) writeFirstFiles(config []byte) error {
-	if _, err := os.Stat(r.path(configFile)); err == nil {
-		return fmt.Errorf("%s %w", r.dir, ErrExists)
-	}
-	if err := r.removeUnfinished(); err != nil {
-		return err
-	}
-	if err := atomicfile.Write(r.path(configFile), config); err != nil {
-		return err
-	}
-	return r.openMetrics()
-}
-
-// CheckVacant returns an error if [Create] cannot make a run in the directory, because something else is there.
-func CheckVacant(dir string) error { return checkVacant(dir) }
-
-// checkVacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
-func checkVacant(dir string) error {
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return fmt.Errorf("cannot create run directory: %w", err)
-	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == configFile }) {
-		return fmt.Errorf("%s %w: resume it, or choose another directory", dir, ErrExists)
-	}
-	ours := []string{checkpointDir, traceDir, exportDir, lockFile}
-	for _, e := range entries {
-		if !slices.Contains(ours, e.Name()) && !atomicfile.Temporary(e.Name()) {
-			return fmt.Errorf("%s is not empty (it has %s): choose a new directory", dir, e.Name())
-		}
-		if content, _ := os.ReadDir(filepath.Join(dir, e.Name())); len(content) > 0 {
-			return fmt.Errorf("%s is not empty (it has files in %s): choose a new directory", dir, e.Name())
-		}
-	}
-	return nil
-}
-
 // Open opens a run directory for reading. Another process may be writing it.
 func Open(dir string) (*Run, error) {
+	if dir == "" {
+		return nil, errNoName
+	}
 	r := &Run{dir: dir}
 	if _, err := os.Stat(r.path(configFile)); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -174,12 +116,36 @@ func Resume(dir string) (*Run, error) {
 // error.
 func (r *Run) removeUnfinished() error {
 	var failed error
-	for _, dir := range []string{r.dir, r.path(checkpointDir), r.path(traceDir), r.path(exportDir)} {
-		if err := atomicfile.Sweep(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	for _, folder := range []struct {
+		path string
+		ours func(file string) bool
+	}{
+		{r.dir, isRunFile},
+		{r.path(checkpointDir), func(file string) bool { _, ok := stepOf(file); return ok }},
+		{r.path(traceDir), func(string) bool { return true }}, // the caller of WriteTrace names them
+		{r.path(exportDir), func(file string) bool { return slices.Contains(exportFiles, file) }},
+	} {
+		if err := atomicfile.Sweep(folder.path, folder.ours); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			failed = errors.Join(failed, err)
 		}
 	}
 	return failed
+}
+
+// The files that are written atomically, in the run directory and in export.
+var (
+	runFiles    = []string{configFile, bestFile, "vocabulary.json", "tokenizer.json", "changes.json", "sessions.json", "paths.json"}
+	exportFiles = []string{configFile, modelFile, "tokenizer.json", "model.onnx", "encoder.onnx", "step.onnx"}
+)
+
+func isRunFile(name string) bool {
+	return slices.Contains(runFiles, name) || strings.HasPrefix(name, metricsFile+damagedSuffix)
+}
+
+// IsUnfinished reports whether the name of a file in a run directory is that of one that a killed process left half-written.
+func IsUnfinished(name string) bool {
+	file, ok := atomicfile.Unfinished(name)
+	return ok && isRunFile(file)
 }
 
 // Close ends writing and releases the lock. It does nothing on a reader and when called again.

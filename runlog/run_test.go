@@ -132,7 +132,12 @@ func TestCreateRefuses(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(metrics, "metrics.jsonl"), []byte("{}"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	hidden := t.TempDir()
+	if err := os.WriteFile(filepath.Join(hidden, ".anything.tmp"), []byte("words"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for dir, want := range map[string]string{
+		hidden:                     "is not empty (it has .anything.tmp)",
 		foreign:                    "is not empty (it has thesis.txt)",
 		sub:                        "is not empty (it has files in traces)",
 		metrics:                    "is not empty (it has metrics.jsonl)",
@@ -183,11 +188,14 @@ func TestCreateAfterAnInterruptedOne(t *testing.T) {
 	}
 }
 
+// A resume removes what a killed process left half-written, and nothing of the user's.
 func TestResumeClearsAwayTemporaryFiles(t *testing.T) {
 	r := create(t)
+	mine := []string{filepath.Join(r.Dir(), ".anything.tmp"), filepath.Join(r.Dir(), ".notes.12.tmp"), filepath.Join(r.Dir(), "checkpoints", ".step-1.safetensors.2.tmp"),
+		filepath.Join(r.Dir(), "traces", ".t.tmp"), filepath.Join(r.Dir(), "export", ".paper.tex.4.tmp")}
 	leftovers := []string{filepath.Join(r.Dir(), ".best.json.1.tmp"), filepath.Join(r.Dir(), "checkpoints", ".step-000000001.safetensors.2.tmp"),
 		filepath.Join(r.Dir(), "traces", ".t.html.3.tmp"), filepath.Join(r.Dir(), "export", ".model.safetensors.4.tmp")}
-	for _, path := range leftovers {
+	for _, path := range append(mine, leftovers...) {
 		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("half"), 0o600)); err != nil {
 			t.Fatal(err)
 		}
@@ -197,6 +205,36 @@ func TestResumeClearsAwayTemporaryFiles(t *testing.T) {
 		if _, err := os.Stat(path); err == nil {
 			t.Errorf("%s is still there", path)
 		}
+	}
+	for _, path := range mine {
+		if _, err := os.Stat(path); err != nil {
+			t.Errorf("a file of the user's is gone: %v", err)
+		}
+	}
+}
+
+// A run directory without a name is refused, and the working directory stays as it is.
+// Caught when planted: a run that is created, opened or resumed in the working directory.
+func TestRunWithoutAName(t *testing.T) {
+	t.Chdir(t.TempDir())
+	const want = `the run directory is "": name a folder`
+	for _, content := range []string{"", "{}\n"} { // without and with a run
+		if content != "" {
+			if err := os.WriteFile("config.json", []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, created := runlog.Create("", example)
+		_, opened := runlog.Open("")
+		_, resumed := runlog.Resume("")
+		for _, err := range []error{created, opened, resumed, runlog.CheckVacant("")} {
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		}
+	}
+	if entries, err := os.ReadDir("."); err != nil || len(entries) != 1 {
+		t.Errorf("the working directory has %v, %v", entries, err)
 	}
 }
 

@@ -18,7 +18,7 @@ func watchSyncs(t *testing.T, do func() error) (names []string) {
 	defer func() { atomicfile.Sync = before }()
 	atomicfile.Sync = func(f *os.File) error {
 		name := filepath.Base(f.Name())
-		if atomicfile.Temporary(name) {
+		if _, temporary := atomicfile.Unfinished(name); temporary {
 			name = "new file"
 		}
 		names = append(names, name)

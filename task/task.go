@@ -130,27 +130,40 @@ const (
 	maxTokens   = 100_000_000 // of all examples together
 )
 
-// Validate returns an error that names the first field out of range.
+// A SelectionError is the error for a field of a selection, whose JSON name it begins with.
+type SelectionError struct {
+	Field   string
+	Problem string // "is 7: it must ..."
+}
+
+func (e *SelectionError) Error() string { return e.Field + " " + e.Problem }
+
+// wrong returns the error for a field.
+func wrong(field, format string, args ...any) error {
+	return &SelectionError{field, fmt.Sprintf(format, args...)}
+}
+
+// Validate returns a [SelectionError] for the first field out of range.
 func (s Selection) Validate() error {
 	switch {
 	case s.Length > maxLength:
-		return fmt.Errorf("length is %d: it must be at most %d", s.Length, maxLength)
+		return wrong("length", "is %d: it must be at most %d", s.Length, maxLength)
 	case s.Mix > maxLength:
-		return fmt.Errorf("mix is %d: it must be at most %d", s.Mix, maxLength)
+		return wrong("mix", "is %d: it must be at most %d", s.Mix, maxLength)
 	case s.Length < 0:
-		return fmt.Errorf("length is %d: it must be positive, or 0 for lengths as in training", s.Length)
+		return wrong("length", "is %d: it must be positive, or 0 for lengths as in training", s.Length)
 	case s.Mix < 0:
-		return fmt.Errorf("mix is %d: it must be positive, or 0 for lengths as in training", s.Mix)
+		return wrong("mix", "is %d: it must be positive, or 0 for lengths as in training", s.Mix)
 	case s.From < 0:
-		return fmt.Errorf("from is %d: it must be positive, or 0 for 1", s.From)
+		return wrong("from", "is %d: it must be positive, or 0 for 1", s.From)
 	case s.From > s.Mix:
-		return fmt.Errorf("from is %d and mix is %d: lengths go from the first to the second", s.From, s.Mix)
+		return wrong("from", "is %d and mix is %d: lengths go from the first to the second", s.From, s.Mix)
 	case s.Count < 0:
-		return fmt.Errorf("count is %d: it must be positive, or 0 for all", s.Count)
+		return wrong("count", "is %d: it must be positive, or 0 for all", s.Count)
 	case s.Count > MaxExamples:
-		return fmt.Errorf("count is %d: it must be at most %d", s.Count, MaxExamples)
+		return wrong("count", "is %d: it must be at most %d", s.Count, MaxExamples)
 	case s.Length > 0 && s.Mix > 0:
-		return fmt.Errorf("length is %d and mix is %d: give only one of them", s.Length, s.Mix)
+		return wrong("length", "is %d and mix is %d: give only one of them", s.Length, s.Mix)
 	}
 	return nil
 }
@@ -174,9 +187,9 @@ func (s Selection) ValidateOfFile() error {
 	const why = "the lengths of this task are those of its files: leave it out"
 	switch {
 	case s.Length > 0:
-		return fmt.Errorf("length is %d, but %s", s.Length, why)
+		return wrong("length", "is %d, but %s", s.Length, why)
 	case s.Mix > 0:
-		return fmt.Errorf("mix is %d, but %s", s.Mix, why)
+		return wrong("mix", "is %d, but %s", s.Mix, why)
 	}
 	return nil
 }

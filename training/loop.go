@@ -15,6 +15,7 @@ import (
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/objective"
 	"universal-transformer/internal/seed"
+	"universal-transformer/runlog"
 	"universal-transformer/universal"
 )
 
@@ -211,13 +212,21 @@ func (e *DivergedError) Error() string {
 // exploded is a cross entropy, in nats per token, far above that of any untrained model: log(V) for a vocabulary of V tokens.
 const exploded = 1000
 
-// save writes a checkpoint of the current step.
+// save writes a checkpoint of the current step, unless its validation was the best and has saved it.
 func (t *Trainer) save() error {
+	if t.saved == t.step {
+		return nil
+	}
+	return t.saveWith(t.Log.SaveCheckpoint)
+}
+
+// saveWith writes a checkpoint of the current step in one of two ways.
+func (t *Trainer) saveWith(write func(step int64, c *runlog.Checkpoint, keep int) error) error {
 	c, err := t.checkpoint()
 	if err != nil {
 		return err
 	}
-	if err := t.Log.SaveCheckpoint(t.step, c, t.Config.Keep); err != nil {
+	if err := write(t.step, c, t.Config.Keep); err != nil {
 		return err
 	}
 	t.saved = t.step

@@ -26,7 +26,12 @@ func (t *Trainer) prepare() error {
 		return t.group.Agree(err)
 	}
 	if c == nil {
-		return t.onRankZero(func() error { return t.truncate(0) })
+		return t.onRankZero(func() error {
+			if err := t.begin(); err != nil {
+				return err
+			}
+			return t.truncate(0)
+		})
 	}
 	return t.group.Agree(t.resumeFrom(c))
 }
@@ -63,14 +68,14 @@ func (t *Trainer) start() error {
 
 // resumeFrom restores the run from a checkpoint, and reports what has changed since.
 func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
-	if c.Step > 0 {
-		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
-	}
 	if err := t.restore(c); err != nil {
 		return err
 	}
 	if t.step > t.Config.Steps {
 		return fmt.Errorf("the checkpoint of step %d is beyond training.steps, %d", c.Step, t.Config.Steps)
+	}
+	if c.Step > 0 {
+		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	}
 	if t.group.Rank() != 0 {
 		return nil
@@ -78,6 +83,9 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	t.saved = c.Step
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
 		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the result may differ from that of an uninterrupted run", was, t.Seals.Engine))
+	}
+	if err := t.begin(); err != nil {
+		return err
 	}
 	if err := t.restoreBestMark(); err != nil {
 		return err
@@ -107,6 +115,14 @@ func (t *Trainer) restoreBestMark() error {
 		return err
 	}
 	return nil
+}
+
+// begin calls Begin, if there is one.
+func (t *Trainer) begin() error {
+	if t.Begin == nil {
+		return nil
+	}
+	return t.Begin()
 }
 
 // truncate removes checkpoints and metrics of later steps from the run directory, and reports damaged metrics.

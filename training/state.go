@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -129,10 +130,13 @@ func finite(t safetensors.Tensor) bool {
 	return true
 }
 
+// ErrWeightsOnly is the error of a checkpoint without a state of training, as in an exported run.
+var ErrWeightsOnly = errors.New("holds the weights only")
+
 // restore loads a checkpoint's variables and state.
 func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	if _, ok := c.Meta[StateKey]; !ok {
-		return fmt.Errorf("checkpoint of step %d holds the weights only: start a new run from them with training.pretrained", c.Step)
+		return fmt.Errorf("checkpoint of step %d %w: start a new run from them with training.pretrained", c.Step, ErrWeightsOnly)
 	}
 	kept := []byte(c.Meta[StateKey])
 	if bytes.Equal(kept, []byte("null")) { // which would leave the state of a run that begins

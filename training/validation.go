@@ -54,10 +54,7 @@ func (t *Trainer) validate() error {
 	if !best {
 		return nil
 	}
-	if err := t.save(); err != nil { // last, so that it holds everything that this validation changed
-		return err
-	}
-	return t.Log.MarkBest(t.step)
+	return t.saveWith(t.Log.SaveBest) // last, so that it holds everything that this validation changed
 }
 
 // record updates the state with a validation, decides whether to stop, and reports whether the validation is the best so far.

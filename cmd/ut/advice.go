@@ -20,7 +20,7 @@ func advice(err error) string {
 	var data *task.MissingDataError
 	var changed *pipeline.DataError
 	switch {
-	case errors.As(err, &diverged) && diverged.Saved < 0:
+	case errors.As(err, &diverged) && diverged.Saved < 0 && diverged.Broken != "":
 		return fmt.Sprintf("ut train --config %s --out DIRECTORY --set training.schedule.%s=%.3g", filepath.Join(diverged.Dir, "config.json"), diverged.Field, diverged.Value)
 	case errors.As(err, &diverged):
 		return fmt.Sprintf("ut train --resume %s --set training.schedule.%s=%.3g", diverged.Dir, diverged.Field, diverged.Value)

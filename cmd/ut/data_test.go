@@ -29,10 +29,12 @@ func TestDamagedArchiveIsNamed(t *testing.T) {
 	}
 }
 
-// A download removes the files of killed downloads, but not those of downloads that may still be running.
+// A download removes the files of killed downloads, but not those of downloads that may still be running, nor files whose names only resemble
+// them. Caught when planted: any text in place of the number.
 func TestStaleTransfers(t *testing.T) {
 	dir := t.TempDir()
-	for name, age := range map[string]time.Duration{".tasks_1-20_v1-2.tar.gz.1.tmp": 2 * maxFetchTime, ".tasks_1-20_v1-2.tar.gz.2.tmp": 0, ".other.1.tmp": 2 * maxFetchTime} {
+	for name, age := range map[string]time.Duration{".tasks_1-20_v1-2.tar.gz.1.tmp": 2 * maxFetchTime, ".tasks_1-20_v1-2.tar.gz.2.tmp": 0, ".other.1.tmp": 2 * maxFetchTime,
+		".tasks_1-20_v1-2.tar.gz.mine.tmp": 2 * maxFetchTime} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -43,7 +45,7 @@ func TestStaleTransfers(t *testing.T) {
 	}
 	removeStale(filepath.Join(dir, "tasks_1-20_v1-2.tar.gz"))
 	left, err := filepath.Glob(filepath.Join(dir, ".*"))
-	if err != nil || len(left) != 2 || strings.Contains(strings.Join(left, " "), "gz.1.tmp") {
+	if err != nil || len(left) != 3 || strings.Contains(strings.Join(left, " "), "gz.1.tmp") {
 		t.Errorf("left: %v, %v", left, err)
 	}
 }

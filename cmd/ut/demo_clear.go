@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"universal-transformer/internal/regularfile"
 	"universal-transformer/runlog"
@@ -41,7 +40,7 @@ func clearDemo(dir string) error {
 		return err
 	}
 	for _, e := range entries {
-		if !slices.Contains(runFiles, e.Name()) && !runlog.IsEventFile(e.Name()) && !(strings.HasPrefix(e.Name(), ".") && strings.HasSuffix(e.Name(), ".tmp")) {
+		if !slices.Contains(runFiles, e.Name()) && !runlog.IsEventFile(e.Name()) && !runlog.IsUnfinished(e.Name()) {
 			return fmt.Errorf("%s holds a demo run, but also %s: remove that, or choose another directory with --out", dir, e.Name())
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -93,6 +94,14 @@ func oneLine(err error) string {
 		}
 	}
 	return "failed for an unknown reason"
+}
+
+// elsewhere adds to an error of the file system, such as one that is read-only or full, how to write to another place.
+func elsewhere(err error, how string) error {
+	if number := syscall.Errno(0); errors.As(err, &number) {
+		return fmt.Errorf("%w: %s", err, how)
+	}
+	return err
 }
 
 // internalError reports a fault of the program itself, with the stack if UT_STACK is set.

@@ -56,7 +56,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"boundary beyond all use", demo("--set", "training.batch.boundaries=[9223372036854775807]"), 1, []string{"training.batch", "9223372036854775807", "at most"}},
 		{"rows beyond all use", demo("--set", "training.batch.rows=9223372036854775807"), 1, []string{"training.batch", "rows is 9223372036854775807"}},
 		{"tokens beyond all use", demo("--set", "training.batch.tokens=9223372036854775807"), 1, []string{"training.batch", "tokens is 9223372036854775807"}},
-		{"windows beyond all use", demo("--out", filepath.Join(t.TempDir(), "run"), "--set", "training.batch.rows=1000000"), 1, []string{"windows of 256000000 examples"}},
+		{"windows beyond all use", demo("--out", filepath.Join(t.TempDir(), "run"), "--set", "training.batch.rows=1000000"), 1, []string{"256000000 examples would be sorted together"}},
 		{"resume with what cannot change", []string{"train", "--resume", trained(t), "--set", "model.width=16"}, 1, []string{"model.width cannot change", "training.steps"}},
 		{"negative length of a task", demo("--set", "task.reverse.max_length=-5"), 1, []string{"max_length", "-5"}},
 		{"heads that do not divide", demo("--set", "model.heads=3"), 1, []string{"model.encoder_decoder.heads is 3", "width 64"}},

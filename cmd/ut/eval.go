@@ -13,6 +13,7 @@ import (
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/task"
 )
 
 // measured is the JSON of ut eval.
@@ -282,5 +283,14 @@ func evaluate(c *cobra.Command, m *pipeline.Model, p pipeline.Protocol) (pipelin
 	if line != nil {
 		line.Done()
 	}
-	return e, err
+	return e, asFlag(err)
+}
+
+// asFlag returns an error for a selection as one that names the flag.
+func asFlag(err error) error {
+	var wrong *task.SelectionError
+	if errors.As(err, &wrong) {
+		return fmt.Errorf("--%w", wrong)
+	}
+	return err
 }

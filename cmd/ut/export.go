@@ -63,6 +63,9 @@ func (f *exportFlags) export(c *cobra.Command, args []string) error {
 		default:
 			paths[0], err = t.Export()
 		}
+		if f.run == "" {
+			err = elsewhere(err, "write the run's weights to another folder with --run, and export that")
+		}
 		if err == nil {
 			_, err = fmt.Fprintln(c.OutOrStdout(), strings.Join(paths, "\n"))
 		}

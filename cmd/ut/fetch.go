@@ -26,7 +26,8 @@ func temporaryPattern(path string) string { return "." + filepath.Base(path) + "
 func removeStale(path string) {
 	left, _ := filepath.Glob(filepath.Join(filepath.Dir(path), temporaryPattern(path)))
 	for _, part := range left {
-		if info, err := os.Stat(part); err == nil && time.Since(info.ModTime()) > maxFetchTime {
+		file, ours := atomicfile.Unfinished(filepath.Base(part))
+		if info, err := os.Stat(part); ours && file == filepath.Base(path) && err == nil && time.Since(info.ModTime()) > maxFetchTime {
 			_ = os.Remove(part)
 		}
 	}

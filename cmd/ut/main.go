@@ -34,11 +34,11 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 			code = internalError(stderr, problem)
 		}
 	}()
-	root := newRoot()
+	root, out := newRoot(), &output{Writer: stdout}
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	root.SetOut(out)
 	root.SetErr(stderr)
-	err := root.ExecuteContext(ctx)
+	err := cmp.Or(root.ExecuteContext(ctx), out.err)
 	if err == nil {
 		return 0
 	}
@@ -54,6 +54,18 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	}
 	fmt.Fprintln(stderr, name, oneLine(err))
 	return exitCode(err)
+}
+
+// An output remembers its first error, for commands that print a table or their help without looking at errors.
+type output struct {
+	io.Writer
+	err error
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	o.err = cmp.Or(o.err, err)
+	return n, err
 }
 
 // endings returns the signals after which the program saves and ends. SIGHUP is one of them, unless the program was started with the

@@ -76,7 +76,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	}
 	examples, err := f.examples(opened, r.Seed)
 	if err != nil {
-		return err
+		return asFlag(err)
 	}
 	return task.WriteExamples(c.OutOrStdout(), r.Task.Value, opened.Vocabularies(), examples)
 }

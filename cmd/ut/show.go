@@ -38,6 +38,9 @@ their defaults.`,
 				if part, wrong := experiment.ExplainPart(args[0]); wrong == nil || looksLikeField(args[0]) {
 					return printExplanations(c.OutOrStdout(), part, wrong)
 				}
+				if field, ok := experiment.Defaults().Suggest(args[0]); ok {
+					return fmt.Errorf("%q is no recipe and no field: did you mean %q?", args[0], field)
+				}
 			}
 			if err != nil {
 				return err

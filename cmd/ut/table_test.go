@@ -47,7 +47,7 @@ func TestOwnTable(t *testing.T) {
 		t.Errorf("evaluation says %s", got)
 	}
 	checkFailure(t, ut(t, "eval", run, "--length", "3"), 1, "length is 3", "are those of its files")
-	checkFailure(t, ut(t, "eval", run, "--mix", "3"), 1, "mix is 3", "are those of its files")
+	checkFailure(t, ut(t, "eval", run, "--mix", "3"), 1, "--mix is 3", "are those of its files")
 	checkFailure(t, ut(t, "data", "sample", run, "--split", "test", "--length", "3"), 1, "length is 3", "are those of its files")
 	r = utReading(t, "one two three\nfour and five\n", "decode", run)
 	if r.code != 0 || strings.Count(r.stdout, "\n") != 2 || r.stderr != "ut: line 2: 1 unknown token is read as <unknown>\n" {

@@ -127,6 +127,7 @@ func (f traceFlags) trace(c *cobra.Command, t *pipeline.Model, dir string) error
 		err = atomicfile.Write(path, content.Bytes())
 	} else {
 		path, err = saveTrace(dir, traceName(f.input)+f.suffix(), content.Bytes())
+		err = elsewhere(err, "choose another file with --out")
 	}
 	if err != nil {
 		return err
@@ -154,6 +155,9 @@ func (f traceFlags) write(w io.Writer, t *viewer.Trace) error {
 		return viewer.WriteAttentionSVG(w, t)
 	case f.asText:
 		width, colour := 80, false
+		if o, ok := w.(*output); ok {
+			w = o.Writer
+		}
 		if file, ok := w.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
 			colour = os.Getenv("NO_COLOR") == ""
 			if columns, _, err := term.GetSize(int(file.Fd())); err == nil {

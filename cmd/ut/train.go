@@ -203,9 +203,13 @@ func defaultDir(name string) string {
 // resumeRun trains in an existing run directory.
 func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
-		return withSetHint(watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		err := withSetHint(watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			w.AcceptData = f.acceptData
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		}))
+		if errors.Is(err, training.ErrWeightsOnly) {
+			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, f.resume)
+		}
+		return err
 	})
 }

@@ -18,9 +18,16 @@ const temporarySuffix = ".tmp"
 // Sync flushes a file, or the names in a directory, to disk. It is a variable so that tests can observe calls.
 var Sync = (*os.File).Sync
 
-// Temporary reports whether a name is that of a temporary file, whose process was killed while writing it.
-func Temporary(name string) bool {
-	return strings.HasPrefix(name, ".") && strings.HasSuffix(name, temporarySuffix)
+// Unfinished returns the name of the file that a temporary file was to become, whose process was killed while writing it. ok is false for
+// every other name, also for one that only resembles that of a temporary file.
+func Unfinished(name string) (file string, ok bool) {
+	rest, hidden := strings.CutPrefix(name, ".")
+	rest, temporary := strings.CutSuffix(rest, temporarySuffix)
+	at := strings.LastIndexByte(rest, '.')
+	if !hidden || !temporary || at < 1 || at == len(rest)-1 || strings.Trim(rest[at+1:], "0123456789") != "" {
+		return "", false
+	}
+	return rest[:at], true
 }
 
 // Write replaces the content of the file at path. After an error the old content is unchanged. If path is not a regular file, such as
@@ -95,14 +102,14 @@ func syncDir(dir string) error {
 	return nil
 }
 
-// Sweep removes temporary files that a killed process left in a directory.
-func Sweep(dir string) error {
+// Sweep removes the temporary files of the files that ours reports, which a killed process left in a directory.
+func Sweep(dir string, ours func(file string) bool) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, e := range entries {
-		if Temporary(e.Name()) {
+		if file, ok := Unfinished(e.Name()); ok && ours(file) {
 			err = errors.Join(err, os.Remove(filepath.Join(dir, e.Name())))
 		}
 	}

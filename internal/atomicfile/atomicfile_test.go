@@ -44,20 +44,31 @@ func TestReplaceOnAFullDisk(t *testing.T) {
 	}
 }
 
-// What a killed process left is swept away, and nothing else.
+// What a killed process left is swept away, and nothing else: no file of the user's whose name resembles one.
+// Caught when planted: every hidden file that ends in .tmp; a file that another program writes.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range []string{".model.123.tmp", "model", ".hidden", "notes.tmp"} {
+	kept := []string{".123.tmp", ".hidden", ".model..tmp", ".model.12a.tmp", ".model.tmp", ".other.123.tmp", ".tmp", "model", "model.123.tmp", "notes.tmp"}
+	for _, name := range append(kept, ".model.123.tmp") {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := atomicfile.Sweep(dir); err != nil {
+	if err := atomicfile.Sweep(dir, func(file string) bool { return file == "model" }); err != nil {
 		t.Fatal(err)
 	}
 	entries, err := os.ReadDir(dir)
-	if err != nil || len(entries) != 3 || entries[0].Name() != ".hidden" || entries[1].Name() != "model" || entries[2].Name() != "notes.tmp" {
-		t.Errorf("left: %v, %v", entries, err)
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	if err != nil || !slices.Equal(left, kept) {
+		t.Errorf("left: %q, %v", left, err)
+	}
+	for name, want := range map[string]string{".model.safetensors.7.tmp": "model.safetensors", ".a.1.2.tmp": "a.1"} {
+		if file, ok := atomicfile.Unfinished(name); file != want || !ok {
+			t.Errorf("%s was to become %q, %v", name, file, ok)
+		}
 	}
 }
 

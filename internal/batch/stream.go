@@ -38,16 +38,20 @@ type window struct {
 }
 
 // NewStream returns the stream of batches of the examples source(0), source(1), ... Only one goroutine at a time calls source, but
-// not always the caller's.
+// not always the caller's. An error begins with the field of the plan that is wrong.
 func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stream, error) {
 	if err := plan.Validate(); err != nil {
-		return nil, fmt.Errorf("batch: %w", err)
+		return nil, err
 	}
 	if plan.MaxTarget == 0 {
-		return nil, fmt.Errorf("batch: max_target is 0: it must be the longest target of the task")
+		return nil, fmt.Errorf("max_target is 0: it must be the longest target of the task")
 	}
 	if n := plan.window(); n > maxWindow {
-		return nil, fmt.Errorf("batch: windows of %d examples are more than %d: choose fewer rows or tokens", n, maxWindow)
+		field, value := "tokens", plan.Tokens
+		if plan.Rows > 0 {
+			field, value = "rows", plan.Rows
+		}
+		return nil, fmt.Errorf("%s is %d: %d examples would be sorted together, more than %d: choose fewer", field, value, n, maxWindow)
 	}
 	return &Stream{source: source, plan: plan, seed: seed}, nil
 }

@@ -36,7 +36,8 @@ var ErrBlank = errors.New("the line is empty")
 // Info describes a file.
 type Info struct {
 	Digest string // SHA-256 of the decompressed file, in hexadecimal
-	Header string // a remark on the header, or that a file of csv has none; else ""
+	Header string // a remark on the first row; else ""
+	Named  bool   // the first row is a header
 }
 
 // Read calls each with every row of a file but the header. Malformed rows have an error of their own; a file that cannot be read, or that
@@ -50,7 +51,7 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 	digest := sha256.New()
 	buffered := bufio.NewReaderSize(io.TeeReader(f, digest), 64<<10)
 	l.Format = l.detect(path, buffered)
-	info.Header, err = l.Parse(textfile.NewLineReader(buffered, maxFile), columns, each)
+	info.Header, info.Named, err = l.parse(textfile.NewLineReader(buffered, maxFile), columns, each)
 	info.Digest = hex.EncodeToString(digest.Sum(nil))
 	var invalid *invalidError
 	if errors.As(err, &invalid) {
@@ -89,8 +90,14 @@ func (e *invalidError) Error() string {
 	return fmt.Sprintf("line %d is not valid UTF-8 at byte %d", e.line, e.at)
 }
 
-// Parse is like Read, for text that is decompressed; an empty Format is tsv. It returns the remark on the header.
-func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header string, err error) {
+// Parse is like Read, for text that is decompressed; an empty Format is tsv. It returns the remark on the first row.
+func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (remark string, err error) {
+	remark, _, err = l.parse(r, columns, each)
+	return remark, err
+}
+
+// parse is like Parse, and reports whether the first row is a header.
+func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark string, named bool, err error) {
 	s := &scanner{lines: bufio.NewReaderSize(r, 64<<10)}
 	switch l.Format {
 	case CSV:
@@ -102,20 +109,27 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header str
 		s.spaces = &spaces{}
 	}
 	var p places
-	for first := true; ; {
+	for first, top := true, true; ; {
+		text := s.peek()
 		row, err := s.next()
 		if err == io.EOF {
-			return header, nil
+			return remark, p.header, nil
+		}
+		if top && err == nil && row.Err != ErrBlank {
+			top, err = false, l.foreign(text, row, columns)
 		}
 		if err != nil {
-			return header, err
+			return remark, p.header, err
 		}
 		if first && row.Err == nil {
 			first = false
 			if p, err = l.place(row.Fields, columns); err != nil {
-				return header, err
+				return remark, p.header, err
 			}
-			header = l.describe(row.Fields, p, columns)
+			if err := l.wrongDelimiter(text, row); err != nil {
+				return remark, p.header, err
+			}
+			remark = l.describe(row.Fields, p, columns)
 			if p.header {
 				continue
 			}
@@ -129,7 +143,7 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (header str
 
 // describe returns a remark on the first row.
 func (l Layout) describe(fields []string, p places, columns []Column) string {
-	if !p.header && (l.Format != CSV || l.Header != "" || l.other) {
+	if !p.header && (l.Format == Spaces || l.Header != "" || l.other) {
 		return ""
 	}
 	var list []string

@@ -22,6 +22,8 @@ type Report struct {
 	Usable    int         `json:"usable"`
 	Skipped   int         `json:"skipped"`
 	Malformed []Malformed `json:"malformed"` // the first ten malformed rows, which are skipped
+
+	named bool // the first row is a header
 }
 
 // Malformed is a malformed row.
@@ -38,8 +40,13 @@ func (m Malformed) String() string { return fmt.Sprintf("%s:%d: %s", m.File, m.L
 func ReadFile[T any](l Layout, path string, columns []Column, convert func(line int, fields []string) (T, error)) (rows []T, r Report, err error) {
 	r.Path = path
 	info, err := l.Read(path, columns, func(row Row) { rows = Add(&r, rows, row, convert) })
-	r.Digest, r.Header = info.Digest, info.Header
+	r.Describe(info)
 	return rows, r, err
+}
+
+// Describe records what is known of the file.
+func (r *Report) Describe(info Info) {
+	r.Digest, r.Header, r.named = info.Digest, info.Header, info.Named
 }
 
 // Add appends a row to those before, or counts it as malformed.
@@ -78,7 +85,7 @@ func (r *Report) NoteFirst(l Layout, what string, classes []string) {
 			single++
 		}
 	}
-	if single == 1 && len(count) > 1 && count[classes[0]] == 1 && l.Header == "" && !l.other && r.Header == "" {
+	if single == 1 && len(count) > 1 && count[classes[0]] == 1 && l.Header == "" && !l.other && !r.named {
 		r.Header = fmt.Sprintf("the %s of the first row, %q, occurs in no other: set header to %s if that row names the columns", what, classes[0], Yes)
 	}
 }
@@ -94,6 +101,16 @@ func (r *Report) Check(want string) error {
 		return fmt.Errorf("%s: %d of %d %s are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
 	}
 	return nil
+}
+
+// WithSkipped adds to an error for the rows of files as a whole how many of them were left out as malformed, which may be its reason.
+func WithSkipped(err error, files ...Report) error {
+	for _, r := range files {
+		if err != nil && r.Skipped > 0 {
+			err = fmt.Errorf("%w; %d of %d %s are malformed and left out, first %s", err, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
+		}
+	}
+	return err
 }
 
 func (r *Report) unit() string { return cmp.Or(r.Unit, "lines") }
@@ -144,6 +161,29 @@ func EmptyPart(path, unit string, training, validation, evaluation int, share fl
 	}
 	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and equal ones stay in one part; add %s%s",
 		path, training, unit, validation, evaluation, at, unit, remedy)
+}
+
+// Repeated counts the rows with the hash of a row of the training part.
+func Repeated[R any](rows, training []R, hash func(R) uint64) (n int) {
+	trained := map[uint64]bool{}
+	for _, r := range training {
+		trained[hash(r)] = true
+	}
+	for _, r := range rows {
+		if trained[hash(r)] {
+			n++
+		}
+	}
+	return n
+}
+
+// RepeatedNote is the remark that rows to evaluate on are also in the training part; none if none are. what says what they are: "texts".
+func RepeatedNote[R any](rows, training []R, hash func(R) uint64, what string) []string {
+	n := Repeated(rows, training, hash)
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, len(rows), what)}
 }
 
 // Hash is a digest of a text, by which it is held out or not, independently of all other texts.

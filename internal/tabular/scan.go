@@ -129,6 +129,14 @@ func (s *scanner) open(text string, inside bool) bool {
 	return inside
 }
 
+var errQuote = errors.New("a quote inside a field: quote the whole field, and write quotes inside it twice")
+
+// peek returns the text of the next line; "" if there is none.
+func (s *scanner) peek() string {
+	l, _ := s.line(0) // next returns the error
+	return l.text
+}
+
 // fields splits a row of csv.
 func (s *scanner) fields(text string) ([]string, error) {
 	r := csv.NewReader(strings.NewReader(text))
@@ -137,7 +145,7 @@ func (s *scanner) fields(text string) ([]string, error) {
 	var parse *csv.ParseError
 	switch {
 	case errors.As(err, &parse) && (errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote)):
-		return nil, errors.New("a quote inside a field: quote the whole field, and write quotes inside it twice")
+		return nil, errQuote
 	case err != nil:
 		return nil, fmt.Errorf("it cannot be split into fields: %w", err)
 	}

@@ -216,7 +216,8 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
-// Without a header, the remark on csv says what the first row is taken for; the numbers of columns do not make a header.
+// Without a header, the remark says what the first row is taken for, except in rows of spaces, which rarely have one; the numbers of columns do not
+// make a header. Caught when planted: no remark on tsv.
 func TestRemark(t *testing.T) {
 	for name, c := range map[string]struct {
 		layout        tabular.Layout
@@ -227,7 +228,8 @@ func TestRemark(t *testing.T) {
 		"csv, declared":   {tabular.Layout{Header: "no"}, "a.csv", "words,stars\nx,a\n", ""},
 		"csv, malformed":  {file: "a.csv", content: "words\nx,a\n", want: ""},
 		"csv, other file": {tabular.Layout{}.ForOther(), "a.csv", "words,stars\nx,a\n", ""},
-		"tsv":             {file: "a.tsv", content: "words\tstars\nx\ta\n", want: ""},
+		"tsv":             {file: "a.tsv", content: "words\tstars\nx\ta\n", want: `the first row, with the label "stars", is no header: set header to yes if it names the columns`},
+		"spaces":          {tabular.Layout{Format: "spaces"}, "a", "words stars\nx a\n", ""},
 		"header":          {file: "a.csv", content: "text,label\nx,a\n", want: `the first row is a header: text is column "text", label is column "label"`},
 	} {
 		_, info, err := read(t, c.layout, write(t, c.file, []byte(c.content)), columns("", ""))

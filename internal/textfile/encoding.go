@@ -2,6 +2,7 @@ package textfile
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -62,7 +63,10 @@ func iconv(path, from string) string {
 
 // Convert returns the shell command that sends a file, which may be compressed, through a filter into a file whose name has a mark before
 // its extension.
-func Convert(path, filter, mark string) string {
+func Convert(path, filter, mark string) string { return convert(path, filter, mark, "") }
+
+// convert is like Convert; the new file has another extension, unless that is empty.
+func convert(path, filter, mark, other string) string {
 	plain, read := path, filter+" < "+quoted(path)
 	for extension, command := range map[string]string{".gz": "gzip", ".xz": "xz"} {
 		if name, ok := strings.CutSuffix(path, extension); ok {
@@ -70,7 +74,7 @@ func Convert(path, filter, mark string) string {
 		}
 	}
 	extension := filepath.Ext(plain)
-	return read + " > " + quoted(strings.TrimSuffix(plain, extension)+mark+extension)
+	return read + " > " + quoted(strings.TrimSuffix(plain, extension)+mark+cmp.Or(other, extension))
 }
 
 // Unpack returns the shell command that decompresses what can be read of a file; command is gzip or xz.

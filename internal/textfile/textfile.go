@@ -35,23 +35,31 @@ const lineCheck = 64 << 10
 
 // A repairError is the error for text that a shell command repairs.
 type repairError struct {
-	problem string
-	filter  string // the command reads the text from its standard input
-	mark    string // in the name of the repaired file
+	problem   string
+	filter    string // the command reads the text from its standard input
+	mark      string // in the name of the repaired file
+	extension string // of the repaired file; empty: the same
+}
+
+// ErrJSON returns the error for a file of JSON in place of rows; the filter of jq writes tab-separated rows.
+func ErrJSON(filter string) error {
+	return &repairError{"it is JSON, which is not read: convert it with", "jq -r '" + filter + "'", "", ".tsv"}
 }
 
 var (
-	errUTF16 = &repairError{"it is UTF-16: convert it to UTF-8 with", "iconv -f UTF-16 -t UTF-8", ".utf8"}
-	errCR    = &repairError{"its line ends are CR alone: convert them with", `tr '\r' '\n'`, ".lf"}
+	errUTF16 = &repairError{"it is UTF-16: convert it to UTF-8 with", "iconv -f UTF-16 -t UTF-8", ".utf8", ""}
+	errCR    = &repairError{"its line ends are CR alone: convert them with", `tr '\r' '\n'`, ".lf", ""}
 )
 
-func (e *repairError) Error() string { return e.problem + ": " + e.filter + " < FILE > FILE" + e.mark }
+func (e *repairError) Error() string {
+	return e.problem + ": " + e.filter + " < FILE > FILE" + e.mark + e.extension
+}
 
 // Named returns an error with the path of the file, which is then also in the command that repairs the file, if the error names one.
 func Named(path string, err error) error {
 	var repair *repairError
 	if errors.As(err, &repair) {
-		return fmt.Errorf("%s: %s: %s", path, repair.problem, Convert(path, repair.filter, repair.mark))
+		return fmt.Errorf("%s: %s: %s", path, repair.problem, convert(path, repair.filter, repair.mark, repair.extension))
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
@@ -130,7 +138,7 @@ type withoutNUL struct {
 func (w *withoutNUL) Read(p []byte) (int, error) {
 	n, err := w.r.Read(p)
 	if at := bytes.IndexByte(p[:n], 0); at >= 0 {
-		return 0, &repairError{fmt.Sprintf("byte %d is NUL: this is no text; remove such bytes with", w.read+at+1), `tr -d '\000'`, ".text"}
+		return 0, &repairError{fmt.Sprintf("byte %d is NUL: this is no text; remove such bytes with", w.read+at+1), `tr -d '\000'`, ".text", ""}
 	}
 	w.read += n
 	return n, err

@@ -73,6 +73,9 @@ const longestUnpacking = 12 * time.Hour
 func removeStale(folder string) {
 	left, _ := filepath.Glob(filepath.Join(folder, stagingName))
 	for _, dir := range left {
+		if _, ours := atomicfile.Unfinished(filepath.Base(dir)); !ours {
+			continue
+		}
 		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > longestUnpacking {
 			_ = os.RemoveAll(dir)
 		}

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ulikunitz/xz"
 )
@@ -215,4 +216,23 @@ func FuzzInto(f *testing.F) {
 			}
 		}
 	})
+}
+
+// Folders of killed processes are removed, but not a folder of the user's whose name resembles theirs.
+// Caught when planted: any text in place of the number.
+func TestRemoveStale(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{".unpack.1.tmp", ".unpack.mine.tmp"} {
+		dir := filepath.Join(folder, name)
+		if err := os.Mkdir(dir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(dir, time.Time{}, time.Now().Add(-2*longestUnpacking)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	removeStale(folder)
+	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 || left[0].Name() != ".unpack.mine.tmp" {
+		t.Errorf("left: %v, %v", left, err)
+	}
 }

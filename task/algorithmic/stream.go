@@ -62,10 +62,10 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		length, field = sel.Mix, "mix"
 	}
 	if length < s.shortest {
-		return nil, fmt.Errorf("%s is %d: the shortest source of %s has %d tokens", field, length, s.name, s.shortest)
+		return nil, &task.SelectionError{Field: field, Problem: fmt.Sprintf("is %d: the shortest source of %s has %d tokens", length, s.name, s.shortest)}
 	}
 	if sel.From > 0 && sel.From < s.shortest {
-		return nil, fmt.Errorf("from is %d: the shortest source of %s has %d tokens", sel.From, s.name, s.shortest)
+		return nil, &task.SelectionError{Field: "from", Problem: fmt.Sprintf("is %d: the shortest source of %s has %d tokens", sel.From, s.name, s.shortest)}
 	}
 	count := sel.Count
 	if count == 0 {

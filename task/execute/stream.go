@@ -48,7 +48,7 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		return nil, err
 	}
 	if sel.From > 0 {
-		return nil, fmt.Errorf("from is %d: the lengths of %s are numbers of digits from 1 on: leave it out", sel.From, s.name)
+		return nil, &task.SelectionError{Field: "from", Problem: fmt.Sprintf("is %d: the lengths of %s are numbers of digits from 1 on: leave it out", sel.From, s.name)}
 	}
 	if longest := max(sel.Length, sel.Mix); longest > maxLength {
 		return nil, fmt.Errorf("numbers of %d digits: %s has at most %d", longest, s.name, maxLength)

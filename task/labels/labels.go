@@ -117,7 +117,7 @@ func (c Labels) Open() (task.Task, error) {
 		return nil, err
 	}
 	if err := t.build(parts); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Path, err)
+		return nil, tabular.WithSkipped(fmt.Errorf("%s: %w", c.Path, err), t.reports...)
 	}
 	return t, nil
 }

@@ -191,8 +191,9 @@ func TestRefused(t *testing.T) {
 		"format is":             {Path: good, Layout: tabular.Layout{Format: "xls"}},
 		"but the columns are":   {Path: good, TextColumn: "review"},
 		"at least two labels":   {Path: write(t, one...)},
-		"each part needs some":  {Path: write(t, numbers(2)...)},
-		"raise it":              {Path: good, MaxLength: 2},
+		"at least two labels; 2 of 102 lines are malformed and left out, first": {Path: write(t, append(one, []string{"x"}, []string{"y", "a", "b"})...)},
+		"each part needs some": {Path: write(t, numbers(2)...)},
+		"raise it":             {Path: good, MaxLength: 2},
 		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and equal ones stay in one part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
 		"none of 1 lines can be": {Path: write(t, []string{"a", ""})},
 	} {
@@ -239,5 +240,26 @@ func TestMeasure(t *testing.T) {
 	}
 	if m.Answers[0].Text != "a" || !m.Answers[0].Correct || m.Answers[5].Correct || !strings.Contains(strings.Join(m.Notes, "\n"), "1 of 6 examples have a label that the model does not know") {
 		t.Errorf("%+v, %q", m.Answers, m.Notes)
+	}
+}
+
+// A file to evaluate on is compared with the training part, as long as that can be read.
+// Caught when planted: the whole file for the training part; a note without the file.
+func TestFileOfTrainingTexts(t *testing.T) {
+	path := write(t, numbers(300)...)
+	c := Labels{Path: path}
+	tk := open(t, c)
+	for _, gone := range []bool{false, true} {
+		other := write(t, append(numbers(300), []string{"new", "none"})...)
+		if gone {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, notes, err := c.Reader(tk.v).File(other)
+		want := fmt.Sprintf("%d of 301 texts are also in the training part", len(tk.TrainingPart))
+		if err != nil || slices.Contains(notes, want) == gone || len(tk.TrainingPart) >= 300 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
+			t.Errorf("without the file: %v: %q, %v, want %q", gone, notes, err, want)
+		}
 	}
 }

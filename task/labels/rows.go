@@ -113,6 +113,7 @@ const maxTokens = 10_000
 // are also read.
 func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
+		own := c
 		c := Labels{TextColumn: c.TextColumn, LabelColumn: c.LabelColumn, Layout: c.ForOther(), Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		rows, report, err := c.readFile(path)
 		var missing *tabular.ColumnError
@@ -135,6 +136,7 @@ func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Exampl
 			}
 		}
 		notes := append(strings.Split(report.String(), "\n"), unknown.Lines("texts")...)
+		notes = append(notes, tabular.RepeatedNote(rows, own.trained(), hashOf, "texts")...)
 		if labels.Count > 0 {
 			notes = append(notes, fmt.Sprintf("%d rows have a label that the model does not know, among them %q: they count as wrong", labels.Count, labels.Tokens))
 		}

@@ -38,17 +38,15 @@ func (t *Task) read() (p parts, err error) {
 		return p, err
 	}
 	t.reports = []tabular.Report{report}
-	share := c.HeldOut
-	validation := share / 2
+	validation, share := c.shares()
 	if c.HeldOutPath != "" {
-		share, validation = defaultHeldOut, defaultHeldOut
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
 		}
 		t.reports = append(t.reports, report)
 	}
 	var held []row
-	p.training, p.validation, held = tabular.Split(rows, func(r row) uint64 { return r.hash }, validation, share)
+	p.training, p.validation, held = tabular.Split(rows, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if c.Tokenizer == vocab.Subwords {
 		if err := t.cut(&p); err != nil {
@@ -56,10 +54,32 @@ func (t *Task) read() (p parts, err error) {
 		}
 	}
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
+		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
 }
+
+// shares returns the share of the rows that chooses a checkpoint, and the share of all that are not for training.
+func (c Labels) shares() (validation, held float64) {
+	if c.HeldOutPath != "" {
+		return defaultHeldOut, defaultHeldOut
+	}
+	return c.HeldOut / 2, c.HeldOut
+}
+
+// trained returns the training part of the file; none if the file cannot be read.
+func (c Labels) trained() (training []row) {
+	if c.Path == "" {
+		return nil
+	}
+	c = c.resolved()
+	rows, _, _ := c.readFile(c.Path)
+	validation, held := c.shares()
+	training, _, _ = tabular.Split(rows, hashOf, validation, held)
+	return training
+}
+
+func hashOf(r row) uint64 { return r.hash }
 
 // cut splits all texts into subwords, learned from the training part or read from a file.
 func (t *Task) cut(p *parts) error {
@@ -147,14 +167,14 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	for _, r := range t.reports {
 		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
 	}
-	trained, seen := map[string]int{}, map[uint64]bool{}
+	trained := map[string]int{}
 	for _, r := range p.training {
 		trained[r.origin.label]++
-		seen[r.hash] = true
 	}
 	top := labels[0]
 	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
 		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
+	t.notes = append(t.notes, tabular.ClassNotes("labels", labels, len(p.training)+len(p.validation)+len(p.evaluation))...)
 	var untrained []string
 	for _, label := range labels {
 		if trained[label] == 0 {
@@ -164,15 +184,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	if len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d labels occur in held-out rows only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
-	repeated := 0
-	for _, r := range p.evaluation {
-		if seen[r.hash] {
-			repeated++
-		}
-	}
-	if repeated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d held-out texts are also in the training part", repeated))
-	}
+	t.notes = append(t.notes, tabular.RepeatedNote(p.evaluation, p.training, hashOf, "held-out texts")...)
 	t.notes = append(t.notes, unknown.Lines("texts")...)
 }
 

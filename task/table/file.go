@@ -23,7 +23,7 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 // fileReader is like Reader, for files with the columns of the table. Files that do not have them, but two columns, are also read.
 func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
-		report := &Report{}
+		own, report := c, &Report{}
 		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: c.ForOther(), Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		pairs, err := readFile(c, path, report)
 		var missing *tabular.ColumnError
@@ -46,6 +46,7 @@ func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example
 			}
 		}
 		notes := strings.Split(report.Files[0].String(), "\n")
+		notes = append(notes, tabular.RepeatedNote(pairs, own.trained(), hashOf, "sources")...)
 		return examples, append(notes, append(report.Source.Lines("sources"), report.Target.Lines("targets")...)...), nil
 	}
 }

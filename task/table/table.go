@@ -123,7 +123,7 @@ func Open(c Table) (*Task, *Report, error) {
 			return nil, report, err
 		}
 	}
-	return t, report, t.build(parts, report)
+	return t, report, tabular.WithSkipped(t.build(parts, report), report.Files...)
 }
 
 // parts holds the lines of each split.
@@ -137,22 +137,42 @@ func (p parts) check(c Table) error {
 	return nil
 }
 
+// shares returns the share of the pairs that chooses a checkpoint, and the share of all that are not for training.
+func (c Table) shares() (validation, held float64) {
+	if c.HeldOutPath != "" {
+		return defaultHeldOut, defaultHeldOut
+	}
+	return c.HeldOut / 2, c.HeldOut
+}
+
+// trained returns the training part of the file; none if the file cannot be read.
+func (c Table) trained() (training []pair) {
+	if c.Path == "" {
+		return nil
+	}
+	c = c.Resolved()
+	pairs, _ := readFile(c, c.Path, &Report{})
+	validation, held := c.shares()
+	training, _, _ = tabular.Split(pairs, hashOf, validation, held)
+	return training
+}
+
+func hashOf(r pair) uint64 { return r.hash }
+
 // read splits the pairs by the hash of the source, unless held-out pairs have their own file.
 func (c Table) read(report *Report) (p parts, err error) {
 	pairs, err := readFile(c, c.Path, report)
 	if err != nil {
 		return p, err
 	}
-	share := c.HeldOut
-	validation := share / 2
+	validation, share := c.shares()
 	if c.HeldOutPath != "" {
-		share, validation = defaultHeldOut, defaultHeldOut
 		if p.evaluation, err = readFile(c, c.HeldOutPath, report); err != nil {
 			return p, err
 		}
 	}
 	var held []pair
-	p.training, p.validation, held = tabular.Split(pairs, func(line pair) uint64 { return line.hash }, validation, share)
+	p.training, p.validation, held = tabular.Split(pairs, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
-	return p, p.check(c)
+	return p, tabular.WithSkipped(p.check(c), report.Files...)
 }

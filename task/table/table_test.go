@@ -271,3 +271,24 @@ func TestLongLinesOfAFileToEvaluateOn(t *testing.T) {
 		t.Errorf("%d examples, %q, %v", len(examples), notes, err)
 	}
 }
+
+// A file to evaluate on is compared with the training part, as long as that can be read.
+// Caught when planted: the whole file for the training part; a note without the file.
+func TestFileOfTrainingSources(t *testing.T) {
+	path := write(t, numbers(300))
+	c := Table{Path: path}
+	tk, _ := open(t, c)
+	other := write(t, numbers(300)+"nine nine nine\t9 9 9\n")
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, notes, err := c.Reader(tk.Vocabularies()).File(other)
+		want := fmt.Sprintf("%d of 301 sources are also in the training part", len(tk.training))
+		if err != nil || slices.Contains(notes, want) == gone || len(tk.training) >= 300 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
+			t.Errorf("without the file: %v: %q, %v, want %q", gone, notes, err, want)
+		}
+	}
+}

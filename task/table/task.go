@@ -32,22 +32,18 @@ func (t *Task) build(p parts, report *Report) error {
 	if err := t.buildVocabularies(p.training); err != nil {
 		return fmt.Errorf("%s: %w", t.config.Path, err)
 	}
-	trained := map[uint64]bool{}
 	for _, line := range p.training {
 		e := t.encode(line, nil, nil)
 		t.maxSource, t.maxTarget = max(t.maxSource, len(e.Source)), max(t.maxTarget, len(e.Target))
 		t.training = append(t.training, e)
-		trained[line.hash] = true
 	}
 	for _, line := range p.validation {
 		t.validation = append(t.validation, t.encode(line, nil, nil))
 	}
 	for _, line := range p.evaluation {
 		t.heldOut = append(t.heldOut, t.encode(line, &report.Source, &report.Target))
-		if trained[line.hash] {
-			report.Repeated++
-		}
 	}
+	report.Repeated = tabular.Repeated(p.evaluation, p.training, hashOf)
 	report.Ambiguous = ambiguous(p.training) + ambiguous(p.validation) + ambiguous(p.evaluation)
 	report.Training, report.Validation, report.HeldOut = len(t.training), len(t.validation), len(t.heldOut)
 	return nil

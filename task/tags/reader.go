@@ -59,6 +59,7 @@ func (r reader) File(path string) ([]task.Example, []string, error) {
 		examples[i] = c.example(r.v, s, &unknown, &tags)
 	}
 	notes := append(strings.Split(report.String(), "\n"), unknown.Lines("sentences")...)
+	notes = append(notes, tabular.RepeatedNote(sentences, r.config.trained(), hashOf, "sentences")...)
 	if tags.Count > 0 {
 		notes = append(notes, fmt.Sprintf("%d words have a tag that the model does not know, among them %q: they count as wrong", tags.Count, tags.Tokens))
 	}

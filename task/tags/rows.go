@@ -46,7 +46,7 @@ func (c Tags) readFile(path string) ([]sentence, tabular.Report, error) {
 	var rows []tabular.Row
 	c.Layout.Otherwise = tabular.Spaces
 	info, err := c.Layout.Read(path, c.columns(), func(row tabular.Row) { rows = append(rows, row) })
-	report.Digest, report.Header = info.Digest, info.Header
+	report.Describe(info)
 	if err != nil {
 		return nil, report, err
 	}

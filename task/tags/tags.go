@@ -98,7 +98,7 @@ func (c Tags) Open() (task.Task, error) {
 		return nil, err
 	}
 	if err := t.build(parts); err != nil {
-		return nil, fmt.Errorf("%s: %w", c.Path, err)
+		return nil, tabular.WithSkipped(fmt.Errorf("%s: %w", c.Path, err), t.reports...)
 	}
 	return t, nil
 }

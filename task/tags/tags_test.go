@@ -245,15 +245,16 @@ func FuzzParse(f *testing.F) {
 func TestRefused(t *testing.T) {
 	good := write(t, "good", rowsOf(numbers(100), " "))
 	for want, c := range map[string]Tags{
-		"path is empty":                  {},
-		"affixes is 21":                  {Path: good, Affixes: 21},
-		"held_out is 1":                  {Path: good, HeldOut: 1},
-		"give only one of them":          {Path: good, HeldOut: 0.2, HeldOutPath: good},
-		"min_count is -1":                {Path: good, MinCount: -1},
-		"max_length is -1":               {Path: good, MaxLength: -1},
-		"no such file":                   {Path: good + "x"},
-		"format is":                      {Path: good, Layout: tabular.Layout{Format: "xls"}},
-		"but the columns are":            {Path: good, TagColumn: "ner"},
+		"path is empty":         {},
+		"affixes is 21":         {Path: good, Affixes: 21},
+		"held_out is 1":         {Path: good, HeldOut: 1},
+		"give only one of them": {Path: good, HeldOut: 0.2, HeldOutPath: good},
+		"min_count is -1":       {Path: good, MinCount: -1},
+		"max_length is -1":      {Path: good, MaxLength: -1},
+		"no such file":          {Path: good + "x"},
+		"format is":             {Path: good, Layout: tabular.Layout{Format: "xls"}},
+		"but the columns are":   {Path: good, TagColumn: "ner"},
+		"at least two tags are needed; 1 of 101 sentences are malformed and left out, first": {Path: write(t, "partly", strings.NewReplacer("B-EVEN", "O", "B-ODD", "O", "I-EVEN", "O", "I-ODD", "O").Replace(rowsOf(numbers(100), " "))+"\na\n")},
 		"at least two tags":              {Path: write(t, "one", strings.NewReplacer("B-EVEN", "O", "B-ODD", "O", "I-EVEN", "O", "I-ODD", "O").Replace(rowsOf(numbers(100), " ")))},
 		"each part needs some":           {Path: write(t, "few", rowsOf(numbers(2), " "))},
 		"put blank lines between":        {Path: write(t, "whole", strings.ReplaceAll(rowsOf(numbers(500), " "), "\n\n", "\n"))},
@@ -378,5 +379,26 @@ func TestMeasure(t *testing.T) {
 	m, err = Tags{}.Measure(task.Vocabularies{Target: v}).Measure(t.Context(), answers{v: v, tags: []string{"NOUN NOUN", "X VERB"}}, examplesOf([]string{"NOUN VERB", "X VERB"}, v))
 	if err != nil || len(m.Metrics) != 2 || m.Metrics[0].Value != 0.75 || math.Abs(m.Metrics[1].Value-7.0/9) > 1e-9 || m.Spans != nil || !m.Answers[1].Correct {
 		t.Errorf("tags without spans: %+v, %v", m, err)
+	}
+}
+
+// A file to evaluate on is compared with the training part, as long as that can be read.
+// Caught when planted: the whole file for the training part; a note without the file.
+func TestFileOfTrainingSentences(t *testing.T) {
+	path := write(t, "own", rowsOf(numbers(100), " "))
+	c := Tags{Path: path}
+	tk := open(t, c)
+	other := write(t, "other", rowsOf(numbers(100), " ")+"\nnew O\n")
+	for _, gone := range []bool{false, true} {
+		if gone {
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, notes, err := c.Reader(tk.v).File(other)
+		want := fmt.Sprintf("%d of 101 sentences are also in the training part", len(tk.TrainingPart))
+		if err != nil || slices.Contains(notes, want) == gone || len(tk.TrainingPart) >= 100 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
+			t.Errorf("without the file: %v: %q, %v, want %q", gone, notes, err, want)
+		}
 	}
 }

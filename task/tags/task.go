@@ -39,23 +39,43 @@ func (t *Task) read() (p parts, err error) {
 		return p, err
 	}
 	t.reports = []tabular.Report{report}
-	share := c.HeldOut
-	validation := share / 2
+	validation, share := c.shares()
 	if c.HeldOutPath != "" {
-		share, validation = defaultHeldOut, defaultHeldOut
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
 		}
 		t.reports = append(t.reports, report)
 	}
 	var held []sentence
-	p.training, p.validation, held = tabular.Split(sentences, func(s sentence) uint64 { return s.hash }, validation, share)
+	p.training, p.validation, held = tabular.Split(sentences, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
+		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
 }
+
+// shares returns the share of the sentences that chooses a checkpoint, and the share of all that are not for training.
+func (c Tags) shares() (validation, held float64) {
+	if c.HeldOutPath != "" {
+		return defaultHeldOut, defaultHeldOut
+	}
+	return c.HeldOut / 2, c.HeldOut
+}
+
+// trained returns the training part of the file; none if the file cannot be read.
+func (c Tags) trained() (training []sentence) {
+	if c.Path == "" {
+		return nil
+	}
+	c = c.resolved()
+	sentences, _, _ := c.readFile(c.Path)
+	validation, held := c.shares()
+	training, _, _ = tabular.Split(sentences, hashOf, validation, held)
+	return training
+}
+
+func hashOf(r sentence) uint64 { return r.hash }
 
 // build builds the vocabularies and encodes the sentences.
 func (t *Task) build(p parts) error {
@@ -121,10 +141,9 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	for _, r := range t.reports {
 		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
 	}
-	words, trained, seen := 0, countTags(p.training), map[uint64]bool{}
+	words, trained := 0, countTags(p.training)
 	for _, s := range p.training {
 		words += len(s.origin.words)
-		seen[s.hash] = true
 	}
 	marks := "they mark no spans"
 	if score.SpanTags(tags) {
@@ -133,18 +152,11 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	t.notes = append(t.notes,
 		fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(p.training), len(p.validation), len(p.evaluation)),
 		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, tags[0], float64(trained[tags[0]])/float64(words), words))
+	t.notes = append(t.notes, tabular.ClassNotes("tags", tags, words)...)
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
-	repeated := 0
-	for _, s := range p.evaluation {
-		if seen[s.hash] {
-			repeated++
-		}
-	}
-	if repeated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d held-out sentences are also in the training part", repeated))
-	}
+	t.notes = append(t.notes, tabular.RepeatedNote(p.evaluation, p.training, hashOf, "held-out sentences")...)
 	t.notes = append(t.notes, unknown.Lines("sentences")...)
 }
 

@@ -20,11 +20,13 @@ func read(path string) (content string, notes []string, err error) {
 		return readFolder(path)
 	}
 	content, err = archive.ReadText(path, maxSize)
-	return withoutMarks(content), nil, err
+	return plain(content), nil, err
 }
 
-// withoutMarks removes the byte order marks of files that were joined.
-func withoutMarks(content string) string { return strings.ReplaceAll(content, "\n\ufeff", "\n") }
+// plain returns a text whose lines end with LF alone, without the byte order marks of files that were joined.
+func plain(content string) string {
+	return strings.NewReplacer("\r\n\ufeff", "\n", "\n\ufeff", "\n", "\r\n", "\n").Replace(content)
+}
 
 // readFolder joins the text files of a folder and of the folders below it, in the order of their paths. Hidden files are left out.
 func readFolder(folder string) (content string, notes []string, err error) {
@@ -63,7 +65,7 @@ func readFolder(folder string) (content string, notes []string, err error) {
 		return "", nil, fmt.Errorf("%s has no file named .txt, .txt.gz or .txt.xz", folder)
 	}
 	notes = append(notes, fmt.Sprintf("%s: %d text files, %d other files are not read", folder, used, others))
-	return withoutMarks(joined.String()), notes, nil
+	return plain(joined.String()), notes, nil
 }
 
 // isText reports whether a file of a folder is read.

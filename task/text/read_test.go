@@ -11,7 +11,7 @@ import (
 
 // The text of a folder is that of its text files in the order of their paths, each of them ending with a line feed and without its byte
 // order mark.
-// Caught when planted: marks inside, files joined without a line feed, hidden files.
+// Lines that end with CR LF end with LF alone. Caught when planted: marks inside, files joined without a line feed, hidden files.
 func TestReadFolder(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -38,6 +38,14 @@ func TestReadFolder(t *testing.T) {
 	one, _, err := read(filepath.Join(folder, "e.txt.gz"))
 	if err != nil || one != "packed" {
 		t.Errorf("a compressed file: %q, %v", one, err)
+	}
+	windows := filepath.Join(folder, "windows.md")
+	if err := os.WriteFile(windows, []byte("one\r\n\r\n\ufefftwo\rthree\r\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	lines, _, err := read(windows)
+	if err != nil || lines != "one\n\ntwo\rthree\n" {
+		t.Errorf("line ends of Windows: %q, %v", lines, err)
 	}
 	if _, _, err := read(filepath.Join(folder, ".h")); err != nil {
 		t.Errorf("a hidden folder that is named: %v", err)

@@ -1,0 +1,63 @@
+package experiment
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// This file keeps a batch from having two sizes. Runs of earlier versions may have both: the rows count.
+
+// sizes are the sizes of a batch as a configuration or an assignment states them.
+type sizes struct {
+	Tokens json.Number `json:"tokens"`
+	Rows   json.Number `json:"rows"`
+}
+
+func stated(n json.Number) bool { return n != "" && n != "0" }
+
+// check returns an error if both sizes are stated.
+func (s sizes) check() error {
+	if stated(s.Rows) && stated(s.Tokens) {
+		return fmt.Errorf("training.batch.rows is %s and training.batch.tokens is %s: give only one of them, which makes the other 0", s.Rows, s.Tokens)
+	}
+	return nil
+}
+
+// sizesIn returns the sizes that a configuration states.
+func sizesIn(data []byte) sizes {
+	var r struct {
+		Training struct {
+			Batch sizes `json:"batch"`
+		} `json:"training"`
+	}
+	_ = json.Unmarshal(data, &r) // other errors are those of the configuration
+	return r.Training.Batch
+}
+
+// keepOneSize makes the size of a batch 0 that assignments replace by the other one. Assigning both is an error.
+func keepOneSize(tree map[string]any, assignments []string) error {
+	var s sizes
+	for _, assignment := range assignments {
+		path, text, _ := strings.Cut(assignment, "=")
+		switch path {
+		case "training.batch.tokens":
+			s.Tokens = json.Number(text)
+		case "training.batch.rows":
+			s.Rows = json.Number(text)
+		case "training.batch":
+			s = sizes{}
+			_ = json.Unmarshal([]byte(text), &s) // the value was accepted before
+		}
+	}
+	training, _ := tree["training"].(map[string]any)
+	batch, ok := training["batch"].(map[string]any)
+	switch {
+	case !ok:
+	case stated(s.Rows) && !stated(s.Tokens):
+		batch["tokens"] = 0
+	case stated(s.Tokens) && !stated(s.Rows):
+		batch["rows"] = 0
+	}
+	return s.check()
+}

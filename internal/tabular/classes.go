@@ -1,0 +1,35 @@
+package tabular
+
+import (
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+)
+
+// manyClasses is a number of classes from which a file with nearly as many classes as rows is probably a mistake.
+const manyClasses = 20
+
+// ClassNotes returns remarks on the classes of a number of rows: those that differ only in case, in Unicode form or in white space, and that
+// most rows have a class of their own. what says what the classes are: "labels".
+func ClassNotes(what string, classes []string, rows int) (notes []string) {
+	first, pairs, alike := map[string]string{}, []string{}, 0
+	for _, class := range classes {
+		key := strings.Join(strings.Fields(strings.ToLower(norm.NFKC.String(class))), " ")
+		before, known := first[key]
+		if !known {
+			first[key] = class
+			continue
+		}
+		if alike++; alike <= MaxListed {
+			pairs = append(pairs, fmt.Sprintf("%+q and %+q", before, class))
+		}
+	}
+	if alike > 0 {
+		notes = append(notes, fmt.Sprintf("%s that differ only in case, Unicode form or spaces are different ones: %s", what, strings.Join(pairs, ", ")))
+	}
+	if n := len(classes); n >= manyClasses && 2*n > rows {
+		notes = append(notes, fmt.Sprintf("%d %s in %d rows: most rows have one of their own, so that nothing can be learned from the others; is it the right column?", n, what, rows))
+	}
+	return notes
+}
