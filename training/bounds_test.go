@@ -140,7 +140,7 @@ func TestRecord(t *testing.T) {
 			t.Errorf("step %d is the best: %v", tr.step, best)
 		}
 	}
-	if s := tr.state; s.BestStep != 20 || s.Waited != 2 || s.BestMeasure != 20 || s.MostCorrect != (extreme{20, 2}) || s.LowestNats != (extreme{20, 2}) || s.BestNats != 2 || s.BestCorrect != 2 || s.Validation.Nats != 5 {
+	if s := tr.state; s.BestStep != 20 || s.Waited != 2 || s.BestMeasure != 20 || s.MaxCorrect != (extreme{20, 2}) || s.LowestNats != (extreme{20, 2}) || s.BestNats != 2 || s.BestCorrect != 2 || s.Validation.Nats != 5 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -159,10 +159,10 @@ func TestSelection(t *testing.T) {
 		want   string
 	}{
 		{schedule.Config{}, state{}, ""}, {schedule.Config{}, state{BestStep: 10}, ""}, {schedule.Config{}, base, "its cross entropy is the lowest"},
-		{schedule.Config{}, with(func(s *state) { s.MostCorrect = extreme{10, 2} }), "its cross entropy is the lowest"},
-		{schedule.Config{}, with(func(s *state) { s.MostCorrect = extreme{1, 3} }),
+		{schedule.Config{}, with(func(s *state) { s.MaxCorrect = extreme{10, 2} }), "its cross entropy is the lowest"},
+		{schedule.Config{}, with(func(s *state) { s.MaxCorrect = extreme{1, 3} }),
 			"its cross entropy is the lowest; step 1 has more correct validation sequences, 0.3750 against 0.2500 (training.best_by_accuracy=true keeps that one)"},
-		{schedule.Config{BestByMeasure: true}, with(func(s *state) { s.MostCorrect = extreme{20, 3} }), "its decoded answers are the best"},
+		{schedule.Config{BestByMeasure: true}, with(func(s *state) { s.MaxCorrect = extreme{20, 3} }), "its decoded answers are the best"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}}, base, "its cross entropy against the smoothed targets is the lowest"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}, BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }),
 			"it has the most correct validation sequences, 0.2500; the cross entropy against the smoothed targets was lowest at step 1"},

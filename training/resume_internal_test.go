@@ -198,7 +198,7 @@ func TestRecordOfTheFirstStep(t *testing.T) {
 		tr.step++
 		tr.record(seen, nil)
 	}
-	if s := tr.state; s.MostCorrect != (extreme{1, 3}) || s.LowestNats != (extreme{1, 2}) || s.BestStep != 1 {
+	if s := tr.state; s.MaxCorrect != (extreme{1, 3}) || s.LowestNats != (extreme{1, 2}) || s.BestStep != 1 {
 		t.Errorf("%+v", s)
 	}
 }

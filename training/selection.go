@@ -15,7 +15,7 @@ func (t *Trainer) selection() string {
 	if t.Config.LabelSmoothing > 0 {
 		entropy = "cross entropy against the smoothed targets" // not the one that validations report
 	}
-	more := s.MostCorrect.Value > s.BestCorrect
+	more := s.MaxCorrect.Value > s.BestCorrect
 	switch {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"
@@ -25,7 +25,7 @@ func (t *Trainer) selection() string {
 		return kept + fmt.Sprintf("it has the most correct validation sequences, %s", share(s.BestCorrect))
 	case more:
 		return kept + fmt.Sprintf("its %s is the lowest; step %d has more correct validation sequences, %s against %s (training.best_by_accuracy=true keeps that one)",
-			entropy, s.MostCorrect.Step, share(s.MostCorrect.Value), share(s.BestCorrect))
+			entropy, s.MaxCorrect.Step, share(s.MaxCorrect.Value), share(s.BestCorrect))
 	}
 	return kept + "its " + entropy + " is the lowest"
 }

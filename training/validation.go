@@ -60,8 +60,8 @@ func (t *Trainer) validate() error {
 // record updates the state with a validation, decides whether to stop, and reports whether the validation is the best so far.
 func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bool) {
 	best = t.better(tally, figures)
-	if t.state.MostCorrect.Step == 0 || tally.CorrectSequences > t.state.MostCorrect.Value {
-		t.state.MostCorrect = extreme{t.step, tally.CorrectSequences}
+	if t.state.MaxCorrect.Step == 0 || tally.CorrectSequences > t.state.MaxCorrect.Value {
+		t.state.MaxCorrect = extreme{t.step, tally.CorrectSequences}
 	}
 	if t.state.LowestNats.Step == 0 || tally.SmoothedEntropy() < t.state.LowestNats.Value {
 		t.state.LowestNats = extreme{t.step, tally.SmoothedEntropy()}
