@@ -34,7 +34,7 @@ type state struct {
 	BestMeasure    float64         `json:"best_measure,omitempty"`    // the task's measure at the best validation
 	Waited         int             `json:"waited"`                    // validations since the best
 	Perfect        int             `json:"perfect,omitempty"`         // consecutive validations with all sequences correct
-	MaxCorrect    extreme         `json:"most_correct,omitzero"`     // the most correct sequences of a validation
+	MaxCorrect     extreme         `json:"most_correct,omitzero"`     // the most correct sequences of a validation
 	LowestNats     extreme         `json:"lowest_nats,omitzero"`      // the lowest cross entropy of a validation
 	Validation     objective.Tally `json:"validation"`                // the last one
 	Stopped        string          `json:"stopped"`                   // the reason why training ended before its last update, or ""
