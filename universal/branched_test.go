@@ -104,7 +104,7 @@ func TestBranchedIsTheWeightedTransformer(t *testing.T) {
 		c := branched(preNorm)
 		x := newMachine(t, universal.EncoderDecoder{Config: c})
 		got := x.run([][]int32{source}, [][]int32{target})
-		p := plainTransformer{x, c.Heads, 3, preNorm}
+		p := plainTransformer{machine: x, heads: c.Heads, layers: 3, preNorm: preNorm}
 		memory := p.weighted(p.embed(source, "embedding.source", c.Width), "encoder", nil)
 		state := p.weighted(p.embed(append([]int32{0}, target[:2]...), "embedding.target", c.Width), "decoder", memory)
 		for name, want := range map[string]matrix{"encoder.state": memory, "decoder.state": state, "logits": p.times(state, "readout.weight")} {
@@ -121,7 +121,7 @@ func TestOneBranchIsAttentionAndTransition(t *testing.T) {
 	c := branched(true)
 	c.Heads, c.Width, c.Transition = 1, 6, universal.FeedForward{Filter: 7}
 	x := newMachine(t, universal.Encoder{Config: c})
-	p := plainTransformer{x, 1, 3, true}
+	p := plainTransformer{machine: x, heads: 1, layers: 3, preNorm: true}
 	source := []int32{3, 6, 2, 5}
 	state := p.embed(source, "embedding.source", c.Width)
 	for i := range state {

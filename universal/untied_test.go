@@ -19,6 +19,7 @@ type plainTransformer struct {
 	heads   int
 	layers  int
 	preNorm bool
+	tied    bool // every layer has the same weights, and before each its coordinates are added instead of positions once
 }
 
 type matrix [][]float64
@@ -128,24 +129,45 @@ func (p plainTransformer) residual(a matrix, norm string, layer func(matrix) mat
 
 // stack runs an encoder, or, where memory is not nil, a decoder.
 func (p plainTransformer) stack(x matrix, name string, memory matrix) matrix {
-	for i := range x {
-		for channel := range x[i] { // positions count from 1
-			angle := float64(i+1) / math.Pow(10000, float64(channel/2*2)/float64(len(x[i])))
-			x[i][channel] += []float64{math.Sin(angle), math.Cos(angle)}[channel%2]
-		}
-	}
 	for layer := 1; layer <= p.layers; layer++ {
 		at := fmt.Sprintf("%s.layer_%d.", name, layer)
+		if p.tied {
+			at = name + "."
+		}
+		for i := range x {
+			for channel := range x[i] { // positions and layers count from 1
+				if p.tied {
+					x[i][channel] += sinusoid(i+1, channel, len(x[i])) + sinusoid(layer, channel, len(x[i]))
+				} else if layer == 1 {
+					x[i][channel] += sinusoid(i+1, channel, len(x[i]))
+				}
+			}
+		}
 		x = p.residual(x, at+"self_attention_norm", func(a matrix) matrix { return p.attention(a, a, at+"self_attention", memory != nil) })
 		if memory != nil {
 			x = p.residual(x, at+"cross_attention_norm", func(a matrix) matrix { return p.attention(a, memory, at+"cross_attention", false) })
 		}
 		x = p.residual(x, at+"transition_norm", func(a matrix) matrix { return p.feedForward(a, at+"transition") })
 	}
-	if p.preNorm {
+	switch {
+	case p.preNorm && p.tied:
+		x = p.norm(x, name+".output_norm")
+	case p.preNorm:
 		x = p.norm(x, fmt.Sprintf("%s.layer_%d.output_norm", name, p.layers))
 	}
 	return x
+}
+
+func sinusoid(n, channel, width int) float64 {
+	angle := float64(n) / math.Pow(10000, float64(channel/2*2)/float64(width))
+	return []float64{math.Sin(angle), math.Cos(angle)}[channel%2]
+}
+
+// outputs are those of an encoder-decoder.
+func (p plainTransformer) outputs(source, target []int32, width int) map[string]matrix {
+	memory := p.stack(p.embed(source, "embedding.source", width), "encoder", nil)
+	state := p.stack(p.embed(append([]int32{0}, target[:len(target)-1]...), "embedding.target", width), "decoder", memory)
+	return map[string]matrix{"encoder.state": memory, "decoder.state": state, "logits": p.times(state, "readout.weight")}
 }
 
 // embed looks tokens up; token 0 is the zero vector.
@@ -172,11 +194,8 @@ func TestUntiedLayersAreTheTransformer(t *testing.T) {
 		c.UntiedLayers, c.PreNorm = true, preNorm
 		x := newMachine(t, universal.EncoderDecoder{Config: c})
 		got := x.run([][]int32{source}, [][]int32{target})
-		p := plainTransformer{x, c.Heads, 3, preNorm}
-		memory := p.stack(p.embed(source, "embedding.source", c.Width), "encoder", nil)
-		state := p.stack(p.embed(append([]int32{0}, target[:2]...), "embedding.target", c.Width), "decoder", memory)
-		logits := p.times(state, "readout.weight")
-		for name, want := range map[string]matrix{"encoder.state": memory, "decoder.state": state, "logits": logits} {
+		p := plainTransformer{machine: x, heads: c.Heads, layers: 3, preNorm: preNorm}
+		for name, want := range p.outputs(source, target, c.Width) {
 			if d := distance(got[name], slices.Concat(want...)); !(d <= 1e-12) {
 				t.Errorf("pre-norm %v: %s is off by %.2g", preNorm, name, d)
 			}

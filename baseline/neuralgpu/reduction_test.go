@@ -2,6 +2,7 @@ package neuralgpu
 
 import (
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/gomlx/compute/dtypes"
@@ -42,43 +43,72 @@ func (gatedConvolution) CacheWindows(int) []universal.Window {
 func (gatedConvolution) Validate() error { return nil }
 
 // Section 4 of the paper: a Universal Transformer whose self-attention is the identity, whose transition is the gated convolution, and that
-// runs as many steps as its source has tokens, is a Neural GPU. Both compute with the same weights, on sources of different lengths.
-// Caught when planted: one step less, a residual, coordinates, the slot after the last token left out.
+// runs as many steps as its source has tokens, is a Neural GPU. Both compute with the same weights, at every length from 1 to 12, on batches
+// of random sources of different lengths: the state after the last step, and the logits of every slot.
+// Caught when planted: one step less, a residual, coordinates, the slot after the last token left out, logits of other weights or of the next slot.
 func TestUniversalTransformerReducesToNeuralGPU(t *testing.T) {
+	const longest, rows = 12, 6
 	m := Model{SourceVocabulary: 7, TargetVocabulary: 5, Width: 7, Seed: 5, Precision: dtypes.Float64}
-	store := model.NewStore()
-	exec, err := model.NewExec(enginetest.Backend(t), store, func(scope *model.Scope, source *Node) []*Node {
+	exec, err := model.NewExec(enginetest.Backend(t), model.NewStore(), func(scope *model.Scope, source *Node) []*Node {
 		state, _ := m.run(scope, source)
 		longer := GrowRight(source, 1, 1, 0)
-		ut := universal.Encoder{Config: universal.Config{
+		ut := universal.Encoder{Pool: universal.Each, Config: universal.Config{
 			SourceVocabulary: 7, TargetVocabulary: 5, Width: 7, Heads: 1, Precision: dtypes.Float64, ScaleEmbedding: true,
 			Halting: halting.Length{}, Coordinates: withoutCoordinates{}, Arrangement: transitionOnly{}, Transition: gatedConvolution{m, scope},
 		}}
 		if err := ut.Validate(); err != nil {
 			panic(err)
 		}
-		return []*Node{state, ut.Forward(scope, universal.Inputs{Source: longer}, universal.Options{}).Encoder.State, m.embedding().Source(scope, longer)}
+		neural := m.Forward(scope, universal.Inputs{Source: source, Target: longer}, universal.Options{})
+		reduced := ut.Forward(scope, universal.Inputs{Source: longer}, universal.Options{})
+		return []*Node{state, reduced.Encoder.State, m.embedding().Source(scope, longer), neural.Logits, reduced.Logits}
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
+	exec.SetMaxCache(-1)
 	defer exec.Finalize()
-	out, err := exec.Call([][]int32{{3, 6, 2, 5, 4, 4, 2, 3}, {4, 2, 6, 3, 0, 0, 0, 0}, {5, 0, 0, 0, 0, 0, 0, 0}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	neural, universal, initial := tensors.MustCopyFlatData[float64](out[0]), tensors.MustCopyFlatData[float64](out[1]), tensors.MustCopyFlatData[float64](out[2])
-	changed := 0.0
-	for i, want := range neural {
-		if difference := math.Abs(universal[i] - want); !(difference <= 1e-12) {
-			t.Fatalf("value %d: %v in the Universal Transformer, %v in the Neural GPU", i, universal[i], want)
+	rng := rand.New(rand.NewPCG(4, 0))
+	for length := 1; length <= longest; length++ {
+		sources := make([][]int32, rows)
+		for i := range sources {
+			sources[i] = make([]int32, length)
+			for j := range length - i*length/rows { // unequal lengths, the first one without padding
+				sources[i][j] = 2 + rng.Int32N(5)
+			}
 		}
-		changed = max(changed, math.Abs(want-initial[i]))
-	}
-	if changed < 0.5 {
-		t.Errorf("the steps change no value by more than %v: the comparison says little", changed)
-	}
-	if len(neural) != 3*9*7 {
-		t.Errorf("%d values, want those of 3 rows of 9 slots of 7 channels", len(neural))
+		out, err := exec.Call(sources)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state, initial := tensors.MustCopyFlatData[float64](out[0]), tensors.MustCopyFlatData[float64](out[2])
+		logits := tensors.MustCopyFlatData[float64](out[3])
+		for _, pair := range []struct {
+			name         string
+			neural, from []float64
+			size         int
+		}{
+			{"state", state, tensors.MustCopyFlatData[float64](out[1]), rows * (length + 1) * 7},
+			{"logit", logits, tensors.MustCopyFlatData[float64](out[4]), rows * (length + 1) * 5},
+		} {
+			if len(pair.neural) != pair.size || len(pair.from) != pair.size {
+				t.Fatalf("length %d: %d and %d values of the %s, want %d", length, len(pair.neural), len(pair.from), pair.name, pair.size)
+			}
+			for i, want := range pair.neural {
+				if difference := math.Abs(pair.from[i] - want); !(difference <= 1e-12) {
+					t.Fatalf("length %d, %s %d: %v in the Universal Transformer, %v in the Neural GPU", length, pair.name, i, pair.from[i], want)
+				}
+			}
+		}
+		changed, largest := 0.0, 0.0
+		for i := range state {
+			changed = max(changed, math.Abs(state[i]-initial[i]))
+		}
+		for _, l := range logits {
+			largest = max(largest, math.Abs(l))
+		}
+		if changed < 0.5 || largest < 0.5 {
+			t.Errorf("length %d: the steps change no value by more than %v and no logit exceeds %v: the comparison says little", length, changed, largest)
+		}
 	}
 }
