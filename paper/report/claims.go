@@ -38,9 +38,9 @@ func claims() []claim {
 		{"Section 3.5", "the same, baselines with more updates", "-", judgeExecute("-transformer-longer", "-lstm-longer")},
 		{"Section 3.6", "translation: UT better than the Transformer", "28.9 against 28.0 BLEU", judgeTranslation},
 		{"Section 3.6", "translation: halting hurts", "in words", judgeTranslationHalting},
-		{"Section 4", "a UT can compute what a Neural GPU computes", "in words", shown("equal to 1e-12 with the same weights, lengths 1 to 8: baseline/neuralgpu/reduction_test.go")},
+		{"Section 4", "a UT can compute what a Neural GPU computes", "in words", shown("the same states and logits within 1e-12 with the same weights, at every length from 1 to 12: baseline/neuralgpu/reduction_test.go")},
 		{"Section 4", "the UT is computationally universal", "in words",
-			shown("parity of 1 to 512 bits with weights set by hand and as many steps as bits, which no fixed depth computes (Hahn, 2020): universal/universality_test.go")},
+			shown("with weights set by hand, a convolution, no use of attention and as many steps as source tokens it is any Turing machine with one tape, the source padded with blanks: random machines, palindromes, parity of up to 512 bits: universal/universality_test.go, universal/turing_test.go")},
 	}
 }
 
