@@ -72,7 +72,8 @@ var (
 	ErrDamaged      = runlog.ErrDamaged      // a file is not as it was written
 )
 
-// Defaults returns the default configuration for own data. Its task is missing.
+// Defaults returns the default configuration for pairs, without a task. Those for other tasks are the recipes own-labels, own-tags, own-text and
+// own-translation, see [Recipe].
 func Defaults() Run { return experiment.Defaults() }
 
 // Recipe returns a configuration by its name, such as "algorithmic/copy"; see package experiment/recipes.
@@ -84,8 +85,8 @@ func Recipe(name string) (Run, error) {
 	return r.Run(), nil
 }
 
-// ParseRun reads a configuration from JSON; docs/data.md shows some. Fields that are missing are as in [Defaults], and unknown ones are
-// an error.
+// ParseRun reads a configuration from JSON; docs/data.md shows some. Fields that are missing are as in the recipe own-... of the task, and
+// unknown ones are an error.
 func ParseRun(data []byte) (Run, error) { return experiment.Parse(data) }
 
 // Backends lists the names of the backends in this build. The first is the default.

@@ -38,7 +38,7 @@ page with learning curves.
 FILE.json is an object with the fields
   name      of the sweep
   base      name of a recipe (ut list), or a configuration as ut show prints it, in which missing
-            fields have their defaults
+            fields are as in the recipe own-... of its task
   set       assignments for all runs, as in --set of ut train
   variants  named lists of assignments; [] changes nothing
   grid      fields of the configuration, each with a list of values
