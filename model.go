@@ -122,7 +122,8 @@ func answersOf(found []pipeline.Answer) []Answer {
 }
 
 // Stream writes the answers to inputs, one per line and in order, token by token as they are generated, and returns them as Decode does.
-// An input that cannot be answered gets an empty line, and Stream also returns [LineErrors].
+// An input that cannot be answered gets an empty line, and Stream also returns [LineErrors]. If ctx ends, the last line that was written may be a part of
+// an answer; it has no line break.
 func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o DecodeOptions) ([]Answer, error) {
 	found, err := m.model.Stream(ctx, w, inputs, o.pipeline())
 	return answersOf(found), err
