@@ -9,13 +9,15 @@
 //
 // A [Run] is a complete configuration: task, model and training. [Recipe], [Defaults] and [ParseRun] return one, [Train] trains it in
 // a new directory, [Resume] continues it, and [Load] reads the trained model. Errors that a program may want to tell apart are
-// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [LineErrors], [MissingTypeError], [DataError], [LostError] and
-// [DivergedError]; use errors.Is and errors.As.
+// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [ErrClosed], [LineErrors], [MissingTypeError], [DataError], [LostError]
+// and [DivergedError]; use errors.Is and errors.As.
 //
 // A program may define tasks, halting policies, transitions and positions of its own: they are fields of a Run, see [Extensions].
 package ut
 
 import (
+	"errors"
+
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
@@ -62,6 +64,9 @@ type (
 	LostError     = pipeline.LostError     // of Resume: the run had checkpoints, but none can be used
 	DivergedError = training.DivergedError // the loss or the gradient is not finite, or far too large
 )
+
+// ErrClosed is the error of calls of a [Model] after Close.
+var ErrClosed = errors.New("the model is closed")
 
 // Errors of run directories.
 var (
