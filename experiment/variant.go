@@ -219,7 +219,8 @@ func (v Variant[T, C]) validate() error {
 		return fmt.Errorf("%s is missing: %s", p.path, hint)
 	}
 	err := v.Value.Validate()
-	if err == nil || complete(err.Error()) {
+	var missing *MissingTypeError // which names the part
+	if err == nil || complete(err.Error()) || errors.As(err, &missing) {
 		return err
 	}
 	return fmt.Errorf("%s.%s.%w", p.path, v.key(), err)
