@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"math"
+	"sync"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/decoding"
@@ -14,9 +15,14 @@ import (
 
 // Model is a trained model. It is safe for concurrent use: requests that wait are decoded together, and each gets the answer that it
 // would get alone. The end of a context cancels only its own request.
+//
+// After Close, every method with an error returns [ErrClosed].
 type Model struct {
 	model   *pipeline.Model
 	backend compute.Backend
+
+	calls  sync.RWMutex // read by the calls in progress; it guards closed
+	closed bool
 }
 
 // LoadOptions determines what is loaded. The zero value loads the best checkpoint on the default backend.
@@ -38,11 +44,27 @@ func Load(dir string, o LoadOptions) (*Model, error) {
 		backend.Finalize()
 		return nil, err
 	}
-	return &Model{m, backend}, nil
+	return &Model{model: m, backend: backend}, nil
 }
 
-// Close waits for the current computation and frees the model and its backend.
+// begin begins a call, which ends with m.calls.RUnlock, unless the model is closed.
+func (m *Model) begin() error {
+	m.calls.RLock()
+	if m.closed {
+		m.calls.RUnlock()
+		return ErrClosed
+	}
+	return nil
+}
+
+// Close waits for the calls in progress and frees the model and its backend. Closing it again does nothing.
 func (m *Model) Close() {
+	m.calls.Lock()
+	defer m.calls.Unlock()
+	if m.closed {
+		return
+	}
+	m.closed = true
 	m.model.Close()
 	m.backend.Finalize()
 }
@@ -60,7 +82,13 @@ func (m *Model) Notes() []string { return m.model.Notes }
 func (m *Model) String() string { return m.model.Describe() }
 
 // Exit changes when the model stops computing, from the next call on. It is an error for models that read every position once.
-func (m *Model) Exit(e Exit) error { return m.model.Exit(e) }
+func (m *Model) Exit(e Exit) error {
+	if err := m.begin(); err != nil {
+		return err
+	}
+	defer m.calls.RUnlock()
+	return m.model.Exit(e)
+}
 
 // Answer is the answer to one input.
 type Answer struct {
@@ -103,6 +131,10 @@ func (o DecodeOptions) pipeline() pipeline.DecodeOptions {
 // Decode answers each input; a language model continues it. An input that cannot be answered has an Err of its own. The error that is
 // returned concerns the whole call: invalid options, a model that answers with classes, or a context that ended.
 func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([]Answer, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.calls.RUnlock()
 	found, err := m.model.Decode(ctx, inputs, o.pipeline())
 	if err != nil {
 		return nil, err
@@ -122,14 +154,23 @@ func answersOf(found []pipeline.Answer) []Answer {
 }
 
 // Stream writes the answers to inputs, one per line and in order, token by token as they are generated, and returns them as Decode does.
-// An input that cannot be answered gets an empty line, and Stream also returns [LineErrors].
+// An input that cannot be answered gets an empty line, and Stream also returns [LineErrors]. If ctx ends, the last line that was written may be a part of
+// an answer; it has no line break.
 func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o DecodeOptions) ([]Answer, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.calls.RUnlock()
 	found, err := m.model.Stream(ctx, w, inputs, o.pipeline())
 	return answersOf(found), err
 }
 
 // Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question.
 func (m *Model) Classify(ctx context.Context, inputs []string) ([]Answer, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.calls.RUnlock()
 	if err := m.model.CanClassify(); err != nil {
 		return nil, err
 	}
@@ -170,6 +211,10 @@ type Tagged struct {
 
 // Tag tags the words of each sentence, which stand between spaces. It is for models of tasks such as own-tags.
 func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.calls.RUnlock()
 	found, err := m.model.Tag(ctx, sentences)
 	if err != nil {
 		return nil, err
@@ -195,6 +240,10 @@ type Scored struct {
 
 // Score returns the probability of each answer given its source; a language model scores the targets alone.
 func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.calls.RUnlock()
 	found, err := m.model.Score(ctx, pairs)
 	if err != nil {
 		return nil, err
@@ -229,11 +278,19 @@ type Evaluation struct {
 
 // Evaluate measures the model as its task defines. The test examples are the same for every run of a task.
 func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, error) {
+	if err := m.begin(); err != nil {
+		return Evaluation{}, err
+	}
+	defer m.calls.RUnlock()
 	e, err := m.model.Evaluate(ctx, pipeline.Protocol{Selection: o.Selection, File: o.File, Beam: o.Beam, TeacherForced: o.TeacherForced})
 	return Evaluation{e.Row.Examples, e.Metrics, e.Notes, e.Encoder, e.Decoder}, err
 }
 
 // Trace answers one input and records the steps, weights and attention of every position.
 func (m *Model) Trace(ctx context.Context, input string) (*Trace, error) {
+	if err := m.begin(); err != nil {
+		return nil, err
+	}
+	defer m.calls.RUnlock()
 	return m.model.Trace(ctx, input)
 }

@@ -2,6 +2,7 @@ package ut
 
 import (
 	"context"
+	"math"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/pipeline"
@@ -30,13 +31,14 @@ type Summary struct {
 	Step         int64
 	Stopped      string  // "done", "accuracy", "perfect" or "patience", as Run.Training.Stop says, or "interrupted"
 	Seconds      float64 // training time of the run so far, including earlier processes
-	BestStep     int64   // of the checkpoint that [Load] reads
-	CrossEntropy float64 // of that checkpoint on the validation examples, in nats per token
+	BestStep     int64   // of the checkpoint with the best validation, which [Load] reads; 0: there was no validation yet, as after an early interruption
+	CrossEntropy float64 // of that checkpoint on the validation examples, in nats per token; NaN if there was no validation yet
 	Parameters   int
 }
 
-// Train trains a run in a new directory. If ctx ends, training stops after the current update and saves a checkpoint, which is no error. The
-// error is [ErrExists] if the directory holds a run, and a *[DivergedError] if the loss is not finite.
+// Train trains a run in a new directory. If ctx ends, training stops after the current update and saves a checkpoint, which is no error:
+// Summary.Stopped is "interrupted". If ctx ends before, while the data are read, there is nothing to save: the error is that of ctx, and
+// there is no run. The error is [ErrExists] if the directory holds a run, and a *[DivergedError] if the loss is not finite.
 func Train(ctx context.Context, r Run, dir string, o TrainOptions) (Summary, error) {
 	return withBackend(o.Backend, func(backend compute.Backend) (Summary, error) {
 		return summary(pipeline.Train(ctx, backend, r, dir, o.callbacks()))
@@ -46,7 +48,7 @@ func Train(ctx context.Context, r Run, dir string, o TrainOptions) (Summary, err
 // Resume continues the run in a directory from its newest intact checkpoint. On a CPU, without assignments, and with the same build,
 // backend and number of threads, the result is bit-identical to that of a run that was not interrupted. Assignments such as
 // "training.steps=2000" change the configuration from there on; they may concern the number of updates, the schedule, intervals, when to
-// stop, and where the data are. The error is [ErrNotRun], [ErrInUse], a *[LostError] if no checkpoint can be used, a *[DataError] if the
+// stop, and where the data are. If ctx ends while the data are read, the error is that of ctx, and the run is as before. The error is [ErrNotRun], [ErrInUse], a *[LostError] if no checkpoint can be used, a *[DataError] if the
 // data have changed, or as of [Train].
 func Resume(ctx context.Context, dir string, o TrainOptions, set ...string) (Summary, error) {
 	return withBackend(o.Backend, func(backend compute.Backend) (Summary, error) {
@@ -65,5 +67,8 @@ func (o TrainOptions) callbacks() pipeline.Callbacks {
 }
 
 func summary(s training.Summary, err error) (Summary, error) {
+	if s.BestStep == 0 {
+		s.BestNats = math.NaN()
+	}
 	return Summary{s.Step, s.Stopped, s.Seconds, s.BestStep, s.BestNats, s.Parameters}, err
 }

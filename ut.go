@@ -9,13 +9,15 @@
 //
 // A [Run] is a complete configuration: task, model and training. [Recipe], [Defaults] and [ParseRun] return one, [Train] trains it in
 // a new directory, [Resume] continues it, and [Load] reads the trained model. Errors that a program may want to tell apart are
-// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [LineErrors], [MissingTypeError], [DataError], [LostError] and
-// [DivergedError]; use errors.Is and errors.As.
+// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [ErrClosed], [LineErrors], [MissingTypeError], [DataError], [LostError]
+// and [DivergedError]; use errors.Is and errors.As.
 //
 // A program may define tasks, halting policies, transitions and positions of its own: they are fields of a Run, see [Extensions].
 package ut
 
 import (
+	"errors"
+
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
@@ -63,6 +65,9 @@ type (
 	DivergedError = training.DivergedError // the loss or the gradient is not finite, or far too large
 )
 
+// ErrClosed is the error of calls of a [Model] after Close.
+var ErrClosed = errors.New("the model is closed")
+
 // Errors of run directories.
 var (
 	ErrNotRun       = runlog.ErrNotRun       // the directory holds no run
@@ -72,7 +77,8 @@ var (
 	ErrDamaged      = runlog.ErrDamaged      // a file is not as it was written
 )
 
-// Defaults returns the default configuration for own data. Its task is missing.
+// Defaults returns the default configuration for pairs, without a task. Those for other tasks are the recipes own-labels, own-tags, own-text and
+// own-translation, see [Recipe].
 func Defaults() Run { return experiment.Defaults() }
 
 // Recipe returns a configuration by its name, such as "algorithmic/copy"; see package experiment/recipes.
@@ -84,8 +90,8 @@ func Recipe(name string) (Run, error) {
 	return r.Run(), nil
 }
 
-// ParseRun reads a configuration from JSON; docs/data.md shows some. Fields that are missing are as in [Defaults], and unknown ones are
-// an error.
+// ParseRun reads a configuration from JSON; docs/data.md shows some. Fields that are missing are as in the recipe own-... of the task, and
+// unknown ones are an error.
 func ParseRun(data []byte) (Run, error) { return experiment.Parse(data) }
 
 // Backends lists the names of the backends in this build. The first is the default.

@@ -73,11 +73,11 @@ type models struct{}
 func (models) part() part { return part{path: "model"} }
 func (models) rows() []row[ModelKind] {
 	return []row[ModelKind]{
-		{"encoder_decoder", EncoderDecoder{small()}},
-		{"classifier", Classifier{Universal: small(), Pool: MeanPool}},
-		{"tagger", Tagger{small()}},
-		{"pointer", Pointer{Universal: small()}},
-		{"language_model", LanguageModel{small()}},
+		{"encoder_decoder", EncoderDecoder{ownModel(64, 4, tenth)}},
+		{"classifier", Classifier{Universal: ownModel(64, 4, tenth), Pool: MeanPool}},
+		{"tagger", Tagger{ownModel(64, 4, tenth)}},
+		{"pointer", Pointer{Universal: ownModel(64, 4, tenth)}},
+		{"language_model", LanguageModel{ownModel(64, 4, tenth)}},
 		{"lstm_encoder_decoder", LSTMEncoderDecoder{Recurrent: smallLSTM(), Attention: true}},
 		{"lstm_classifier", LSTMClassifier{Recurrent: smallLSTM(), Pool: LastPool}},
 		{"lstm_tagger", LSTMTagger{smallLSTM()}},

@@ -61,9 +61,8 @@ type Batch struct {
 	Boundaries []int `json:"boundaries"` // lengths that rows are padded to; empty: 8, 10, 12, 15, 18, ...
 }
 
-// Parse reads the configuration of a user file and validates it. Fields that are missing take their values from [Defaults]; naming a
-// variant replaces the default variant, and its missing fields take the variant's own defaults. The error for an unknown key offers the
-// nearest one.
+// Parse reads the configuration of a user file and validates it; see [FromDefaults] for fields that are missing. The error for an unknown key
+// offers the nearest one.
 func Parse(data []byte) (Run, error) {
 	run, err := FromDefaults(data)
 	if err != nil {

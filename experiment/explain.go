@@ -30,7 +30,7 @@ func ExplainPart(path string) ([]Explanation, error) {
 			at := p.place() + "." + key
 			names = append(names, at)
 			all = slices.DeleteFunc(all, func(e Explanation) bool { return strings.HasPrefix(e.Field, at+".") })
-			fields := explain(at+".", reflect.ValueOf(p.value(key)))
+			fields := explain(at+".", reflect.ValueOf(defaultFields(p, key)))
 			if len(fields) == 0 && path == at {
 				return []Explanation{{at, "{}", "has no fields"}}, nil
 			}

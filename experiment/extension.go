@@ -33,7 +33,7 @@ type MissingTypeError struct {
 }
 
 func (e *MissingTypeError) Error() string {
-	return fmt.Sprintf("%s.%s%s is a Go type of the program that made this run: pass a value of it in Extensions.%s", e.Path, extensionPrefix, e.Type, e.List)
+	return fmt.Sprintf("%s is of the type %s, which the Go program that made this run defines: pass a value of it in Extensions.%s", e.Path, e.Type, e.List)
 }
 
 // extensionPrefix begins the JSON key of a type that is not in a table.

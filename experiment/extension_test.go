@@ -111,6 +111,8 @@ func TestMissingExtensions(t *testing.T) {
 	var missing *experiment.MissingTypeError
 	if err := read.Validate(); !errors.As(err, &missing) || *missing != (experiment.MissingTypeError{Path: "task", Type: "Shuffle", List: "Tasks"}) {
 		t.Errorf("%v", err)
+	} else if want := "task is of the type Shuffle, which the Go program that made this run defines: pass a value of it in Extensions.Tasks"; err.Error() != want {
+		t.Errorf("%q, want %q", err, want)
 	}
 	read, err = read.Extend(experiment.Extensions{Tasks: []task.Definition{Shuffle{}}})
 	if err != nil {
@@ -118,7 +120,7 @@ func TestMissingExtensions(t *testing.T) {
 	}
 	if err := read.Validate(); !errors.As(err, &missing) || missing.Path != "model.transition" {
 		t.Errorf("%v", err)
-	} else if want := "model.transition.go:Gated is a Go type of the program that made this run: pass a value of it in Extensions.Transitions"; err.Error() != want {
+	} else if want := "model.transition is of the type Gated, which the Go program that made this run defines: pass a value of it in Extensions.Transitions"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
 	if _, err := read.Extend(experiment.Extensions{Halting: []halting.Policy{Alias{Name: "a"}, Doubled{}, Alias{Name: "a"}}}); err == nil {

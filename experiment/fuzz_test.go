@@ -19,6 +19,8 @@ func FuzzParse(f *testing.F) {
 	f.Add([]byte(`{"task": {"table": {"path": "x.tsv"}}, "model": {"encoder_decoder": {"positions": {"random_subset": {"max": 3}}}}}`))
 	f.Add([]byte(`{"task": {"copy": null}, "training": {"schedule": null}}`))
 	f.Add([]byte(`{"task": {"addition": {"base": 2}}, "model": null, "training": {"batch": {"rows": 1}}}`))
+	f.Add([]byte(`{"task": {"labels": {"path": "x", "tokenizer": "characters"}}, "model": {"classifier": {"dropout": {}}}, "training": {"batch": {"tokens": 9}}}`))
+	f.Add([]byte(`{"task": {"tags": null}, "model": {"tagger": {"dropout": null}}, "training": {"batch": null, "stop": null}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r, err := experiment.Parse(data)
 		if err != nil {

@@ -1,6 +1,7 @@
 package experiment_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"reflect"
 	"strings"
@@ -111,9 +112,9 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copy": {}}, "seed": -1}`:             "seed",
 		`{"task": {"copy": {}}, "seed": "many"}`:         "seed",
 		`{"task": {"copy": {}}, "model": {"width": 10}}`: `model "width" is not known`,
-		`{"task": {"babi": {"path": "x"}}}`:              `model.encoder_decoder does not fit task.babi, whose answers are classes: write "model": {"classifier": {...}}`,
-		`{"task": {"copy": {}}, "model": {"classifier": {"pool": "lst"}}}`: `pool "lst" is not known: did you mean "last"?`,
-		`{"task": {"copy": {}}, "model": {"language_model": {}}}`:          `model.language_model does not fit task.copy`,
+		`{"task": {"babi": {"path": "x"}}, "model": {"encoder_decoder": {}}}`: `model.encoder_decoder does not fit task.babi, whose answers are classes: write "model": {"classifier": {...}}`,
+		`{"task": {"copy": {}}, "model": {"classifier": {"pool": "lst"}}}`:    `pool "lst" is not known: did you mean "last"?`,
+		`{"task": {"copy": {}}, "model": {"language_model": {}}}`:             `model.language_model does not fit task.copy`,
 		copying(`"width": 10`): "model.encoder_decoder.heads is 4, which does not divide width 10",
 		copying(`"widht": 16`): `unknown key "widht" in model.encoder_decoder: did you mean "width"?`,
 		copying(`"halting": {"fixed": {"steps": 3}, "graves": {"max_steps": 3}}`): "model.halting names fixed and graves: choose one",
@@ -364,24 +365,76 @@ func TestSetTokenizer(t *testing.T) {
 	}
 }
 
-// The configuration of a run directory, which omits fields that are zero, is read as it is: demo is trained with Adam alone. A file that
-// misses other fields has the defaults, and cross entropy decides for language models unless the file says otherwise.
-// Caught when planted: Muon for a run that omits it, a complete file without its own best_by_accuracy.
-func TestDefaultsFillGapsOnly(t *testing.T) {
-	demo := recipes.MustRun("demo")
-	read, err := experiment.Parse(demo.JSON())
-	if err != nil || !reflect.DeepEqual(read, demo) {
-		t.Errorf("demo is read as %s, %v", read.JSON(), err)
-	}
-	for text, want := range map[string]bool{
-		`{"task": {"copy": {}}}`: true,
-		`{"task": {"text": {"path": "a", "length": 8}}, "model": {"language_model": {}}}`:                                                false,
-		`{"task": {"text": {"path": "a", "length": 8}}, "model": {"language_model": {}}, "training": {"best_by_accuracy": true}}`:        true,
-		`{"task": {"translation": {"training": [{"source": "a", "target": "b"}], "tokenizer_size": 500}}, "training": {"average": 0.5}}`: false,
+// The configuration of a run directory, which omits fields that are zero, is read as it is: demo is trained with Adam alone, and a tagger
+// without affixes stays one. Caught when planted: Muon for a run that omits it, affixes that a tagger does not have.
+func TestCompleteFilesKeepTheirZeros(t *testing.T) {
+	for name, set := range map[string]string{
+		"demo": "name=x", "own-labels": "training.label_smoothing=0", "own-tags": "task.affixes=0", "own-text": "training.muon=0", "lambada/language": "name=y",
+		"own-translation": "task.max_length=0",
 	} {
-		r, err := experiment.Parse([]byte(text))
-		if err != nil || r.Training.BestByAccuracy != want || r.Training.Muon != 0.95 || r.Training.Stop.Perfect != 3 {
-			t.Errorf("%s: %s, %v", text, r.JSON(), err)
+		run, err := recipes.MustRun(name).Set(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		earlier := bytes.Replace(run.JSON(), []byte(`"weigh_by_tokens": false,`), nil, 1) // as version 0.2 wrote it
+		if read, err := experiment.Parse(earlier); err != nil || !reflect.DeepEqual(read, run) {
+			t.Errorf("%s with %s is read as %s, %v", name, set, read.JSON(), err)
+		}
+	}
+}
+
+// The task chooses the defaults of what a file leaves out, and the file's own fields stay. Another variant than the default has its own
+// defaults. Tokens of a batch replace the default number of rows, and another tokenizer the default number of subwords.
+// Caught when planted: rows of labels beside tokens; the boundaries of own-text for other language models; a Go type's kind asked.
+func TestTasksChooseDefaults(t *testing.T) {
+	for text, want := range map[string]map[string]any{
+		`{"task": {"copy": {}}}`: {"training.batch.tokens": 1088.0, "training.best_by_accuracy": true, "training.muon": 0.95, "training.stop.perfect": 3.0},
+		`{"task": {"labels": {"path": "a", "tokenizer": "whitespace"}}, "training": {"batch": {"tokens": 512}, "steps": 7}}`: {
+			"task.labels.tokenizer": "whitespace", "task.labels.tokenizer_size": nil, "training.batch.tokens": 512.0, "training.batch.rows": 0.0, "training.steps": 7.0,
+			"training.label_smoothing": 0.1, "model.classifier.halting.fixed.steps": 3.0, "training.schedule.cosine.warmup": 100.0,
+		},
+		`{"task": {"labels": {"path": "a"}}, "model": {"classifier": {"halting": {"frozen": {"max_steps": 5}}, "width": 8}}, "training": {"label_smoothing": 0}}`: {
+			"task.labels.tokenizer_size": 2000.0, "model.classifier.halting.frozen.max_steps": 5.0, "model.classifier.halting.fixed.steps": nil, "model.classifier.width": 8.0,
+			"model.classifier.halting.frozen.epsilon": 0.01, "training.label_smoothing": 0.0,
+		},
+		`{"task": {"labels": {"path": "a"}}, "model": {"lstm_classifier": {}}}`: {"model.lstm_classifier.width": 128.0, "training.batch.rows": 32.0},
+		`{"task": {"tags": {"path": "a"}}}`:                                     {"task.tags.affixes": 3.0, "task.tags.min_count": 2.0, "training.best_by_measure": true, "training.decoded": 2000.0},
+		`{"task": {"text": {"path": "a", "length": 8}}}`: {
+			"model.language_model.width": 128.0, "model.language_model.dropout.residual": 0.0, "training.best_by_accuracy": nil, "training.stop.perfect": nil, "task.text.length": 8.0,
+		},
+		`{"task": {"text": {"path": "a"}}, "training": {"best_by_accuracy": true}}`:                        {"training.best_by_accuracy": true},
+		`{"task": {"translation": {"training": [{"source": "a", "target": "b"}], "tokenizer_file": "f"}}}`: {"training.best_by_measure": true, "task.translation.tokenizer_size": nil},
+		`{"task": {"babi": {"path": "a"}}}`:                                                                {"model.classifier.pool": "mean", "training.batch.rows": 32.0},
+		`{"task": {"agreement_pairs": {"path": "a.text", "text": "b"}}}`:                                   {"training.stop.patience": 5.0, "training.batch.boundaries": nil},
+		`{"task": {"lambada": {"path": "a"}}}`:                                                             {"model.language_model.width": 128.0, "training.batch.boundaries": nil},
+	} {
+		r, err := experiment.Parse([]byte(`{"name": "a", ` + text[1:]))
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		for field, value := range want {
+			if got := r.Fields()[field]; got != value && (value != 0.0 || got != nil) {
+				t.Errorf("%s: %s is %v, want %v", text, field, got, value)
+			}
+		}
+	}
+	r, err := experiment.FromDefaults([]byte(`{"task": {"go:Mine": {}}, "model": {"tagger": {}}}`))
+	if err != nil || r.Training.Decoded != 2000 {
+		t.Errorf("a tagger of a task in Go: %+v, %v", r.Training, err)
+	}
+	if r, err := experiment.FromDefaults([]byte(`{"task": {"go:Mine": {}}}`)); err != nil || !r.Training.BestByAccuracy {
+		t.Errorf("a task in Go: %+v, %v", r.Training, err)
+	}
+}
+
+// Tokens of a batch that are set replace rows, unless those are set, too; large seeds are kept.
+func TestSetBatch(t *testing.T) {
+	labels := recipes.MustRun("own-labels")
+	labels.Seed = 1<<64 - 1
+	for set, rows := range map[string]int{"training.batch.tokens=512": 0, "training.batch.tokens=0": 32, "training.steps=5": 32, "training.batch.rows=7": 7} {
+		if r, err := labels.Set(set); err != nil || r.Training.Batch.Rows != rows || r.Seed != labels.Seed {
+			t.Errorf("%s: %+v, seed %d, %v", set, r.Training.Batch, r.Seed, err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ var trainingOnly = regexp.MustCompile(`^(Config\.|Model\.)?Dropout|Positions\.|\
 func TestPortableDescribesEveryField(t *testing.T) {
 	var all strings.Builder
 	for _, r := range (arrangements{}).rows() {
-		u := small()
+		u := ownModel(64, 4, tenth)
 		u.PreNorm, u.Arrangement.Value = false, r.defaults
 		all.WriteString(describePortable(t, Tagger{u}))
 	}
@@ -45,7 +45,7 @@ func TestPortableDescribesEveryField(t *testing.T) {
 			t.Errorf("no description names %s", key)
 		}
 	}
-	copies := Run{Task: Task{algorithmic.Copy{}}, Model: Model{EncoderDecoder{small()}}}
+	copies := Run{Task: Task{algorithmic.Copy{}}, Model: Model{EncoderDecoder{ownModel(64, 4, tenth)}}}
 	ends := copies
 	ends.SourceEnd = true
 	if reflect.DeepEqual(portableOf(t, copies), portableOf(t, ends)) {
@@ -90,7 +90,7 @@ func TestPortableRefusesForeignParts(t *testing.T) {
 		"model.halting.go:foreignPolicy":        func(u *Universal) { u.Halting.Value = foreignPolicy{halting.Fixed{Steps: 2}} },
 		"model.transition.go:foreignTransition": func(u *Universal) { u.Transition.Value = foreignTransition{} },
 	} {
-		u := small()
+		u := ownModel(64, 4, tenth)
 		change(&u)
 		run := Run{Task: Task{algorithmic.Copy{}}, Model: Model{EncoderDecoder{u}}}
 		if _, err := run.Portable(portableVocabularies(t)); err == nil || !strings.Contains(err.Error(), want) {
@@ -208,7 +208,7 @@ func portableOf(t *testing.T, r Run) Portable {
 // The place of the norms of branched attention is described, as that of other models is.
 func TestPortableBranched(t *testing.T) {
 	for preNorm, want := range map[bool]string{false: `"arrangement":"branched"`, true: `"arrangement":"branched_pre_norm"`} {
-		u := small()
+		u := ownModel(64, 4, tenth)
 		u.PreNorm, u.Arrangement.Value = false, universal.Branched{PreNorm: preNorm}
 		if text := describePortable(t, Tagger{u}); !strings.Contains(text, want) {
 			t.Errorf("%s lacks %s", text, want)

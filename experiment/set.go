@@ -16,15 +16,13 @@ import (
 // Set returns the run with changed fields. An assignment changes one field, as in "model.width=128" or "task.max_length=20", or a whole
 // part, as in `model.halting={"fixed": {"steps": 6}}`. The path is that of the JSON. The key that names a variant may be omitted; another
 // variant's key replaces the variant. The error for an unknown path offers the nearest one. A value that is not JSON is text, and so is a number where text is
-// needed. If the tokenizer changes, a size that only suits the earlier one is removed. Set validates the run after all assignments.
+// needed. If the tokenizer changes, a size that only suits the earlier one is removed, and a number of tokens per batch replaces one of rows. Set
+// validates the run after all assignments.
 func (r Run) Set(assignments ...string) (Run, error) {
 	if len(assignments) == 0 {
 		return r, nil
 	}
-	var tree map[string]any
-	if err := json.Unmarshal(r.JSON(), &tree); err != nil {
-		return r, err
-	}
+	tree := treeOf(r.JSON())
 	for _, assignment := range assignments {
 		path, text, ok := strings.Cut(assignment, "=")
 		if !ok {
@@ -38,7 +36,12 @@ func (r Run) Set(assignments ...string) (Run, error) {
 			return r, s.explain(r, assignment, err)
 		}
 	}
-	removeSize(tree, assignments)
+	removeReplaced(tree, func(place, field string) bool {
+		return slices.ContainsFunc(assignments, func(a string) bool {
+			path, _, _ := strings.Cut(a, "=")
+			return strings.HasPrefix(path, place+".") && strings.HasSuffix(path, "."+field)
+		})
+	})
 	if err := keepOneSize(tree, assignments); err != nil {
 		return r, err
 	}
@@ -49,22 +52,20 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	return changed, changed.Validate()
 }
 
-// removeSize removes the number of learned subwords from a task whose tokenizer has been changed so that none are learned, unless the
-// number has been set, too.
-func removeSize(tree map[string]any, assignments []string) {
-	set := func(field string) bool {
-		return slices.ContainsFunc(assignments, func(a string) bool {
-			path, _, _ := strings.Cut(a, "=")
-			return strings.HasPrefix(path, "task.") && strings.HasSuffix(path, "."+field)
-		})
+// removeReplaced removes what another field replaces that was assigned, unless it was assigned, too: the number of learned subwords, by a
+// tokenizer that learns none, and a size of a batch, by the other one.
+func removeReplaced(tree map[string]any, assigned func(place, field string) bool) {
+	fields := fieldsAt(tree, "task")
+	file, _ := fields["tokenizer_file"].(string)
+	other := assigned("task", "tokenizer") && fields["tokenizer"] != vocab.Subwords.String() || assigned("task", "tokenizer_file") && file != ""
+	if other && !assigned("task", "tokenizer_size") {
+		delete(fields, "tokenizer_size")
 	}
-	variants, _ := tree["task"].(map[string]any)
-	for _, variant := range variants {
-		fields, _ := variant.(map[string]any)
-		file, _ := fields["tokenizer_file"].(string)
-		other := set("tokenizer") && fields["tokenizer"] != vocab.Subwords.String() || set("tokenizer_file") && file != ""
-		if other && !set("tokenizer_size") {
-			delete(fields, "tokenizer_size")
+	const place = "training.batch"
+	batch := fieldsAt(tree, place)
+	for size, other := range map[string]string{"tokens": "rows", "rows": "tokens"} {
+		if assigned(place, size) && fmt.Sprint(batch[size]) != "0" && !assigned(place, other) {
+			batch[other] = 0
 		}
 	}
 }
@@ -137,7 +138,7 @@ func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string
 		}
 		if _, same := node[keys[0]]; !same {
 			clear(node)
-			node[keys[0]] = p.fields(keys[0])
+			node[keys[0]] = defaultTree(p, keys[0])
 		}
 		keys, variants = keys[1:], nil
 	}
@@ -147,6 +148,15 @@ func (s *setter) assignVariant(node map[string]any, p variantPart, keys []string
 		}
 	}
 	return fmt.Errorf("key %q is not known: %s has no variant yet; choose one of %s", s.path, p.place(), list(p.keys()))
+}
+
+// defaultTree returns the JSON of a variant with its defaults.
+func defaultTree(p variantPart, key string) map[string]any {
+	data, err := json.Marshal(defaultFields(p, key))
+	if err != nil {
+		panic(fmt.Sprintf("experiment: %v", err)) // defaults are plain numbers and strings
+	}
+	return treeOf(data)
 }
 
 // assignField is assign for a node that holds fields; variants are other keys that would be valid instead of the first one.

@@ -3,7 +3,6 @@ package experiment
 import (
 	"fmt"
 
-	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 )
@@ -40,18 +39,6 @@ type Pointer struct {
 
 // LanguageModel is a decoder without a source.
 type LanguageModel struct{ Universal }
-
-// small holds the defaults of every kind: a small model of fixed depth with norms before the sub-layers.
-func small() Universal {
-	return Universal{
-		Config: universal.Config{
-			Width: 64, Heads: 4, ScaleEmbedding: true, PreNorm: true, Dropout: universal.Dropout{Attention: 0.1, Transition: 0.1, Residual: 0.1},
-		},
-		Transition: Transition{universal.FeedForward{Filter: 256}},
-		Halting:    Halting{halting.Fixed{Steps: 4}},
-		Positions:  Positions{universal.FromOne{}},
-	}
-}
 
 // config returns the complete configuration of the model.
 func (u Universal) config(v task.Vocabularies, seed uint64) universal.Config {

@@ -141,30 +141,11 @@ func (v Variant[T, C]) place() string {
 // choice returns the key and the value of the chosen variant.
 func (v Variant[T, C]) choice() (string, any) { return v.key(), v.Value }
 
-// fields returns the JSON of a variant with its defaults.
-func (v Variant[T, C]) fields(key string) map[string]any {
-	_, rows := v.table()
-	fields := map[string]any{}
-	for _, r := range rows {
-		if r.key == key {
-			data, err := json.Marshal(r.defaults)
-			if err == nil {
-				err = json.Unmarshal(data, &fields)
-			}
-			if err != nil {
-				panic(fmt.Sprintf("experiment: %v", err)) // defaults are plain numbers and strings
-			}
-		}
-	}
-	return fields
-}
-
 // variantPart is the part of Variant that Set and Complete use.
 type variantPart interface {
 	place() string
 	choice() (key string, value any) // "" and nil if none was chosen
 	keys() []string
-	fields(key string) map[string]any
 	value(key string) any
 }
 
@@ -238,7 +219,8 @@ func (v Variant[T, C]) validate() error {
 		return fmt.Errorf("%s is missing: %s", p.path, hint)
 	}
 	err := v.Value.Validate()
-	if err == nil || complete(err.Error()) {
+	var missing *MissingTypeError // which names the part
+	if err == nil || complete(err.Error()) || errors.As(err, &missing) {
 		return err
 	}
 	return fmt.Errorf("%s.%s.%w", p.path, v.key(), err)

@@ -19,9 +19,6 @@ func readsTexts(k task.Kind) bool { return k == task.Classification || k == task
 // the encoder, and the rows of its embedding those of the same tokens. What a language model does not have, such as a readout of classes, has
 // the values that a new run begins with; notes name it. The language model's own readout is not used.
 func adopted(backend compute.Backend, r experiment.Run, from, to task.Vocabularies, parameters []safetensors.Tensor) (list []safetensors.Tensor, notes []string, err error) {
-	if from.Tokenizer != to.Tokenizer {
-		return nil, nil, fmt.Errorf("its tokens are %s, those of %s are %s: set tokenizer to the same, or choose another run", from.Tokenizer, r.Task.Value, to.Tokenizer)
-	}
 	tokens := matchTokens("source", from.Target, to.Source)
 	if tokens.found == 0 {
 		return nil, nil, tokens.nothing(from, to)

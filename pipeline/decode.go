@@ -165,8 +165,8 @@ func (e LineErrors) Unwrap() (errs []error) {
 }
 
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
-// decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output. Nothing is written after
-// Stream has returned. It returns the answers as Decode does, without details. Lines without an answer are written empty, and Stream
+// decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output: its last line may be a part of an answer,
+// without a line break. Nothing is written after Stream has returned. It returns the answers as Decode does, without details. Lines without an answer are written empty, and Stream
 // returns [LineErrors] at the end.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
 	answers, err := m.StreamTokens(ctx, w, lines, o, nil)
@@ -201,7 +201,6 @@ func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o
 		return nil, err
 	}
 	if err != nil {
-		s.Break()
 		return nil, err
 	}
 	for i, h := range found {

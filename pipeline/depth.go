@@ -88,7 +88,7 @@ func unknownRule(rule string) error {
 // NewDepthExit returns the exit of one of [DepthRules] with a setting: a number of steps for fixed, limit and unchanged, a number above 0
 // for the others.
 func NewDepthExit(rule string, setting float64) (DepthExit, error) {
-	e, steps := halting.Exit{}, int(max(-1, min(setting, halting.MaxSteps+1)))
+	e, steps := halting.Exit{}, int(max(-1, min(setting, halting.MaxSteps)))
 	switch rule {
 	case "fixed":
 		e.Fixed = steps
@@ -107,6 +107,8 @@ func NewDepthExit(rule string, setting float64) (DepthExit, error) {
 	}
 	if whole := rule == "fixed" || rule == "limit" || rule == "unchanged"; whole && !(setting >= 1 && setting == math.Trunc(setting)) {
 		return DepthExit{}, fmt.Errorf("setting is %v: %s needs a number of steps, at least 1", setting, rule)
+	} else if whole && setting > halting.MaxSteps {
+		return DepthExit{}, fmt.Errorf("setting is %v: at most %d steps can be run", setting, halting.MaxSteps)
 	}
 	if !(setting > 0) {
 		return DepthExit{}, fmt.Errorf("setting is %v: it must be above 0", setting)

@@ -138,19 +138,7 @@ func forced(m task.Measure) task.Measure {
 // examples returns the examples to evaluate on.
 func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string, examples []task.Example, err error) {
 	if p.File != "" {
-		examples, err := unlessDone(ctx, func() ([]task.Example, error) {
-			examples, notes, err := m.reader.File(p.File)
-			for _, line := range notes {
-				if p.Log != nil && ctx.Err() == nil {
-					p.Log(line)
-				}
-			}
-			return examples, err
-		})
-		if n := p.Selection.Count; n > 0 && n < len(examples) {
-			examples = examples[:n]
-		}
-		return m.Run.Task.Value.String(), "of " + p.File, examples, err
+		return m.selected(ctx, nil, p)
 	}
 	reading, err := located(m.log, m.Run, p.Log)
 	if err != nil {
@@ -166,12 +154,32 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	if changed := changedData(m.checkpoint, dataDigests(opened)); changed != "" && p.Log != nil {
 		p.Log(fmt.Sprintf("%s: %s", m.Dir(), changed))
 	}
-	seed := uint64(task.TestSeed)
-	if p.Selection.Validation {
-		seed = m.Run.Seed
+	return m.selected(ctx, opened, p)
+}
+
+// selected returns the examples of a file, or held-out ones of an open task.
+func (m *Model) selected(ctx context.Context, opened task.Task, p Protocol) (name, lengths string, examples []task.Example, err error) {
+	if p.File == "" {
+		seed := uint64(task.TestSeed)
+		if p.Selection.Validation {
+			seed = m.Run.Seed
+		}
+		examples, err = opened.HeldOut(seed, p.Selection)
+		return opened.Name(), p.Selection.String(), examples, err
 	}
-	examples, err = opened.HeldOut(seed, p.Selection)
-	return opened.Name(), p.Selection.String(), examples, err
+	examples, err = unlessDone(ctx, func() ([]task.Example, error) {
+		examples, notes, err := m.reader.File(p.File)
+		for _, line := range notes {
+			if p.Log != nil && ctx.Err() == nil {
+				p.Log(line)
+			}
+		}
+		return examples, err
+	})
+	if n := p.Selection.Count; n > 0 && n < len(examples) {
+		examples = examples[:n]
+	}
+	return m.Run.Task.Value.String(), "of " + p.File, examples, err
 }
 
 // Evaluator applies the model to examples, for custom measures. While it is in use, nothing else may use the model.

@@ -2,6 +2,9 @@ package pipeline
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/experiment"
@@ -51,6 +54,10 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, 
 		return nil, nil, err
 	}
 	c = &runlog.Checkpoint{Step: m.checkpoint.Step, Tensors: parameters}
+	if have := m.Vocabularies.Tokenizer; have != v.Tokenizer {
+		return nil, nil, fmt.Errorf("training.pretrained: %s: its tokens are %s, those of %s are %s: %s", dir, have, r.Task.Value, v.Tokenizer,
+			sameTokens(r, m.Run, have.String(), v.Tokenizer.String()))
+	}
 	switch {
 	case m.Run.Task.Value.Kind() == task.LanguageModeling && readsTexts(r.Task.Value.Kind()):
 		if c.Tensors, notes, err = adopted(backend, r, m.Vocabularies, v, c.Tensors); err != nil {
@@ -62,7 +69,62 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, 
 		}
 	}
 	if err := checkParameters(backend, r, v, c); err != nil {
-		return nil, nil, fmt.Errorf("training.pretrained: %s: %w; change model to that run's, or choose another run", dir, err)
+		fix := "change model to that run's"
+		if list := differences(r, m.Run); len(list) > 0 {
+			fix = "set " + strings.Join(list, ", ") + " as in that run"
+		}
+		return nil, nil, fmt.Errorf("training.pretrained: %s: %w; %s, or choose another run", dir, err, fix)
 	}
 	return c, notes, nil
+}
+
+// sameTokens says how a run gets the tokens of the one that it starts from, and its stack.
+func sameTokens(r, from experiment.Run, have, want string) string {
+	if _, chosen := r.Fields()["task."+r.TaskName()+".tokenizer"]; !chosen {
+		return "train that run with task.tokenizer=" + want + ", or choose another run"
+	}
+	return "set " + strings.Join(append([]string{"task.tokenizer=" + have}, differences(r, from)...), ", ") + ", or choose another run"
+}
+
+// differences returns the assignments that give the model of a run the stack of another one: the fields on which shapes of parameters depend, or
+// what is computed with them. It returns none if one of them repeats a step and the other is an LSTM.
+func differences(r, from experiment.Run) (list []string) {
+	fields, like := stackFields(r), stackFields(from)
+	_, repeats := r.Model.Value.(experiment.UniversalKind)
+	if _, both := from.Model.Value.(experiment.UniversalKind); repeats != both {
+		return nil
+	}
+	adaptive := func(r experiment.Run) bool { return r.Policy() != nil && r.Policy().Adaptive() }
+	depth := repeats && (adaptive(r) != adaptive(from) || like["untied_layers"] == true || like["learned_steps"] == true)
+	readout := r.Model.Value.Kind() == from.Model.Value.Kind()
+	for _, field := range slices.Sorted(maps.Keys(like)) {
+		part, _, _ := strings.Cut(field, ".")
+		ignored := part == "halting" && !depth || !readout && (part == "tied_readout" || part == "shared_embedding")
+		if value := like[field]; !ignored && fields[field] != value {
+			list = append(list, fmt.Sprintf("model.%s=%v", field, value))
+		}
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) { // JSON omits what is false
+		if _, there := like[field]; !there && fields[field] == true {
+			list = append(list, fmt.Sprintf("model.%s=false", field))
+		}
+	}
+	return list
+}
+
+// stackFields returns the fields of a run's model, without the key that names its kind and those that do not concern its parameters.
+func stackFields(r experiment.Run) map[string]any {
+	fields := map[string]any{}
+	for path, value := range r.Fields() {
+		rest, ok := strings.CutPrefix(path, "model.")
+		_, field, _ := strings.Cut(rest, ".")
+		switch part, _, _ := strings.Cut(field, "."); part {
+		case "", "dropout", "positions", "counting", "pool", "evidence", "attention":
+		default:
+			if ok {
+				fields[field] = value
+			}
+		}
+	}
+	return fields
 }

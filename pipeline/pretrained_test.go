@@ -161,9 +161,10 @@ func TestPretrainedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*experiment.Run){
-		"has shape [":                  func(r *experiment.Run) { *r = resized(*r) },
-		`none of its target tokens ("`: func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
-		"its tokens are characters, those of ": func(r *experiment.Run) {
+		"has shape [": func(r *experiment.Run) { *r = resized(*r) },
+		"; set model.width=8 as in that run, or choose another run": func(r *experiment.Run) { *r = resized(*r) },
+		`none of its target tokens ("`:                              func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
+		" are whitespace: set task.tokenizer=characters, or choose another run": func(r *experiment.Run) {
 			r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3, Tokenizer: vocab.Whitespace}}
 		},
 		"nowhere is not a run":                      func(r *experiment.Run) { r.Training.Pretrained = "nowhere" },

@@ -65,9 +65,9 @@ func (m *Model) CanDecode() error {
 func (m *Model) CanScore() error {
 	switch m.Run.Task.Value.Kind() {
 	case task.Classification:
-		return fmt.Errorf("%s answers with a class, so it cannot score texts", m.Dir())
+		return fmt.Errorf("%s %w, so it cannot score texts", m.Dir(), ErrNoSequences)
 	case task.Tagging:
-		return fmt.Errorf("%s answers with a tag for each word, so it cannot score texts", m.Dir())
+		return fmt.Errorf("%s %w, so it cannot score texts", m.Dir(), ErrTags)
 	}
 	return nil
 }

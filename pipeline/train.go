@@ -183,7 +183,7 @@ func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
 	return unlessDone(ctx, r.OpenTask)
 }
 
-// unlessDone runs work that may wait for a file. If ctx ends first, it returns without waiting for it.
+// unlessDone runs work that may wait for a file. If ctx ends first, it returns without waiting for it, and always with the error of ctx.
 func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 	type outcome struct {
 		value    T
@@ -204,7 +204,7 @@ func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
 		if o.panicked != nil {
 			panic(o.panicked)
 		}
-		return o.value, o.err
+		return o.value, cmp.Or(ctx.Err(), o.err)
 	case <-ctx.Done():
 		var none T
 		return none, ctx.Err()

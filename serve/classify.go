@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -15,8 +16,8 @@ import (
 type scoreRequest struct {
 	Model *string `json:"model"`
 	Pairs []struct {
-		Source string `json:"source"` // of language models: not read
-		Target string `json:"target"`
+		Source *string `json:"source"` // of language models: not read, and may be missing
+		Target *string `json:"target"`
 	} `json:"pairs"`
 }
 
@@ -51,7 +52,16 @@ func (s *Server) score(ctx context.Context, w http.ResponseWriter, body []byte) 
 	}
 	pairs := make([]pipeline.Pair, len(r.Pairs))
 	for i, p := range r.Pairs {
-		pairs[i] = pipeline.Pair(p)
+		switch {
+		case p.Source != nil:
+			pairs[i].Source = *p.Source
+		case m.Run.Task.Value.Kind() != task.LanguageModeling:
+			return missing(i, "source")
+		}
+		if p.Target == nil {
+			return missing(i, "target")
+		}
+		pairs[i].Target = *p.Target
 	}
 	found, err := m.ScoreUpTo(ctx, pairs, s.options.MaxSource)
 	if err != nil {
@@ -63,6 +73,12 @@ func (s *Server) score(ctx context.Context, w http.ResponseWriter, body []byte) 
 	}
 	writeJSON(w, http.StatusOK, answer)
 	return nil
+}
+
+// missing returns the error for a pair that lacks a text.
+func missing(pair int, field string) failure {
+	field = fmt.Sprintf("pairs[%d].%s", pair, field)
+	return invalid(field, "%s is missing: give a text, which may be empty", field)
 }
 
 func newScore(f pipeline.Scored) scoreJSON {

@@ -49,6 +49,9 @@ type choice struct {
 	LogProbs *string `json:"logprobs"`      // always null
 	Finish   *string `json:"finish_reason"` // "stop", "length" at the limit of tokens, or null before the end
 
+	// Unknown are the tokens of the prompt that the model does not know. A stream has them in the event with the reason why the answer ends.
+	Unknown []string `json:"unknown,omitempty"`
+
 	// Token and Steps are in events of a stream with include_steps: the text that a token adds, and the number of steps of the decoder's
 	// position that chose it, 0 if the model has none.
 	Token *string `json:"token,omitempty"`
@@ -79,6 +82,9 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	if err := parse(body, &r); err != nil {
 		return err
 	}
+	if err := supported(body); err != nil {
+		return err
+	}
 	e, m, err := s.model(r.Model)
 	if err != nil {
 		return err
@@ -107,9 +113,41 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	for i, a := range answers {
 		cut := stopper{stops: j.stops}
 		text := cut.add(a.Text) + cut.rest()
-		j.reply.Choices = append(j.reply.Choices, choice{Text: text, Index: i, Finish: reason(a, cut.stopped)})
+		j.reply.Choices = append(j.reply.Choices, choice{Text: text, Index: i, Finish: reason(a, cut.stopped), Unknown: a.Unknown})
 	}
 	writeJSON(w, http.StatusOK, j.reply)
+	return nil
+}
+
+// unsupported are fields of the OpenAI API that would change an answer, and have no effect here.
+var unsupported = []string{"best_of", "echo", "frequency_penalty", "logit_bias", "logprobs", "presence_penalty", "suffix"}
+
+// supported returns an error if a request asks for something with one of these fields. Values that ask for nothing are accepted, as clients send
+// them: null, false, 0 and what is empty, and the one answer of best_of that is the default.
+func supported(body []byte) error {
+	var fields map[string]any
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return err // parse has read it
+	}
+	for _, name := range unsupported {
+		switch value := fields[name].(type) {
+		case nil:
+			continue
+		case map[string]any:
+			if len(value) == 0 {
+				continue
+			}
+		case []any:
+			if len(value) == 0 {
+				continue
+			}
+		default:
+			if value == false || value == 0.0 || value == "" || name == "best_of" && value == 1.0 {
+				continue
+			}
+		}
+		return invalid(name, "%s is not supported: leave it out", name)
+	}
 	return nil
 }
 
@@ -132,8 +170,11 @@ func (s *Server) prepare(j *job, r completionRequest) error {
 	if n < 1 || n > s.options.MaxPrompts {
 		return invalid("n", "n is %d: it must be 1 to %d", n, s.options.MaxPrompts)
 	}
-	if err := s.several("prompt", len(prompts)*n); err != nil {
+	if err := s.several("prompt", len(prompts)); err != nil {
 		return err
+	}
+	if all := len(prompts) * n; all > s.options.MaxPrompts {
+		return invalid("n", "n is %d for %d prompts: %d answers are more than %d: lower n, or send the prompts in several requests", n, len(prompts), all, s.options.MaxPrompts)
 	}
 	for i, prompt := range prompts {
 		in, err := s.input(j.loaded, prompt)

@@ -79,10 +79,11 @@ func TestProfiles(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`"exit": {"rule": "fixed", "setting": 101}`:   "at most 100 steps",
-		`"exit": {"rule": "fixed", "setting": 1e300}`: "exit fixed is 1001",
-		`"exit": {"rule": "limit", "setting": 0}`:     "needs a number of steps",
-		`"exit": {"rule": "speed", "setting": 1}`:     `rule \"speed\" is unknown`,
+		`"exit": {"rule": "fixed", "setting": 101}`:    "setting is 101: it must be at most 100 steps",
+		`"exit": {"rule": "fixed", "setting": 100000}`: "setting is 100000: it must be at most 100 steps",
+		`"exit": {"rule": "limit", "setting": 1e300}`:  "at most 100 steps",
+		`"exit": {"rule": "limit", "setting": 0}`:      "needs a number of steps",
+		`"exit": {"rule": "speed", "setting": 1}`:      `rule \"speed\" is unknown`,
 		`"exit": {}`: "is unknown",
 		`"exit": {"rule": "threshold", "setting": 2}`: "it must be below 0.99",
 		`"exit": "fixed"`:  "exit is a string: it must be an object",
@@ -91,6 +92,9 @@ func TestProfiles(t *testing.T) {
 		status, text := send(t, web, http.MethodPost, "/v1/trace", `{"model": "reverse", "input": "12", `+body+`}`)
 		if wrong(t, text); status != http.StatusBadRequest || !strings.Contains(text, want) {
 			t.Errorf("%s: %d %s, want %s", body, status, text, want)
+		}
+		if field := strings.Split(body, `"`)[1]; !strings.Contains(text, `"param":"`+field+`"`) {
+			t.Errorf("%s: %s, want the field %s", body, text, field)
 		}
 	}
 }

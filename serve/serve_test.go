@@ -278,3 +278,19 @@ func TestOpenErrors(t *testing.T) {
 		}
 	}
 }
+
+// A choice has the tokens of its prompt that the model does not know, also in a stream; fields that ask for nothing change nothing.
+// Caught when planted: no unknown tokens in a stream, those of another choice.
+func TestUnknownTokens(t *testing.T) {
+	_, web := opened(t, Options{}, "../pipeline/testdata/version-0.2/pairs")
+	const idle = `, "logprobs": null, "echo": false, "best_of": 1, "suffix": "", "logit_bias": {}, "frequency_penalty": 0.0, "presence_penalty": 0, "user": "me"}`
+	for i, c := range post[completion](t, web, "/v1/completions", `{"prompt": ["30", "3☃"]`+idle).Choices {
+		if want := []string{"[]", "[☃]"}[i]; fmt.Sprint(c.Unknown) != want {
+			t.Errorf("choice %d: unknown %q, want %s", i, c.Unknown, want)
+		}
+	}
+	if _, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": ["30", "3☃"], "stream": true`+idle); !strings.Contains(text, `"unknown":["☃"]`) ||
+		strings.Count(text, "unknown") != 1 || strings.Index(text, "unknown") < strings.LastIndex(text, `"index":1,"logprobs":null,"finish_reason":"`) {
+		t.Errorf("stream: %s", text)
+	}
+}

@@ -29,7 +29,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 		return err
 	}
 	for i, a := range answers { // these are sent together with the end
-		if err := writeEvent(w, p.event(choice{Index: i, Finish: reason(a, p.choices[i].stopped)})); err != nil {
+		if err := writeEvent(w, p.event(choice{Index: i, Finish: reason(a, p.choices[i].stopped), Unknown: a.Unknown})); err != nil {
 			return err
 		}
 	}

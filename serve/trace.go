@@ -32,12 +32,12 @@ func (r traceRequest) exit() (halting.Exit, error) {
 	if r.Exit == nil {
 		return halting.Exit{}, nil
 	}
+	if steps := r.Exit.Rule == "fixed" || r.Exit.Rule == "limit"; steps && r.Exit.Setting > maxExitSteps {
+		return halting.Exit{}, invalid("exit", "exit: setting is %v: it must be at most %d steps", r.Exit.Setting, maxExitSteps)
+	}
 	e, err := pipeline.NewDepthExit(r.Exit.Rule, r.Exit.Setting)
 	if err != nil {
 		return halting.Exit{}, invalid("exit", "exit: %v", err)
-	}
-	if steps := max(e.Fixed, e.Steps); steps > maxExitSteps {
-		return halting.Exit{}, invalid("exit", "exit: setting is %d: it must be at most %d steps", steps, maxExitSteps)
 	}
 	return e.Exit, nil
 }
@@ -68,6 +68,9 @@ func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) 
 	}
 	if _, err := s.input(m, input[0]); err != nil {
 		return invalid("input", "input: %v", failureOf(err))
+	}
+	if err := m.CheckExit(exit); err != nil {
+		return invalid("exit", "%v", failureOf(err))
 	}
 	t, err := m.TraceWith(ctx, input[0], exit)
 	if ctx.Err() != nil {

@@ -15,7 +15,7 @@ import (
 // File describes a grid of runs: every variant with every combination of the grid's values and every seed.
 type File struct {
 	Name     string          `json:"name"`     // name of the grid and of the folder of its runs
-	Base     json.RawMessage `json:"base"`     // the name of a recipe, or a configuration, in which missing fields have their defaults
+	Base     json.RawMessage `json:"base"`     // the name of a recipe, or a configuration, in which missing fields are as in the recipe own-... of its task
 	Set      []string        `json:"set"`      // assignments for all runs: "task.path=pairs.tsv"
 	Variants Variants        `json:"variants"` // named lists of assignments; none: the base alone
 	Grid     Grid            `json:"grid"`     // fields with their values

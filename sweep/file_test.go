@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"universal-transformer/experiment"
+	"universal-transformer/task"
 )
 
 // resolve knows one recipe.
@@ -53,6 +54,14 @@ func TestFileCells(t *testing.T) {
 	if err != nil || len(cells) != 1 || cells[0].Name() != "base-seed1" || cells[0].Run.Name != "g/base" {
 		t.Errorf("%+v, %v", cells, err)
 	}
+	f, err = ParseFile([]byte(`{"name": "g", "base": {"task": {"labels": {"path": "a"}}, "training": {"steps": 500}}, "grid": {"model.width": [32, 64]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err = f.Cells("dir", resolve)
+	if err != nil || len(cells) != 2 || cells[0].Run.Training.LabelSmoothing != 0.1 || cells[0].Run.Model.Value.Kind() != task.Classification {
+		t.Errorf("labels: %+v, %v", cells, err)
+	}
 	f, err = ParseFile([]byte(`{"name": "g", "base": "own-pairs", "seeds": 4, "grid": {"training.steps": [20, 30]}}`))
 	if err != nil || len(f.Seeds) != 4 || f.Seeds[3] != 4 {
 		t.Errorf("%+v, %v", f.Seeds, err)
@@ -92,6 +101,9 @@ func TestFileErrors(t *testing.T) {
 		"measure.count is -1":                 `{"name": "g", "base": "own-pairs", "measure": {"count": -1}}`,
 		"measure.file is given with other":    `{"name": "g", "base": "own-pairs", "measure": {"count": 1, "file": "x"}}`,
 		`a,steps=0: training.steps is 0`:      `{"name": "g", "base": "own-pairs", "variants": {"a": []}, "grid": {"training.steps": [0]}}`,
+		"base: task.labels.path is empty":     `{"name": "g", "base": {"name": "x", "task": {"labels": {}}}, "set": ["training.steps=50"]}`,
+		"base: task is missing":               `{"name": "g", "base": {"name": "x"}}`,
+		"set: training.steps is 0":            `{"name": "g", "base": "own-pairs", "set": ["training.steps=0"]}`,
 		`variants is null`:                    `{"name": "g", "base": "own-pairs", "variants": null}`,
 		"ends before the value does":          `{"name": "g"`,
 	} {

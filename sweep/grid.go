@@ -18,8 +18,9 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 	if err != nil {
 		return nil, err
 	}
-	if base, err = base.Set(f.Set...); err != nil {
-		return nil, fmt.Errorf("set: %w", err)
+	set, err := base.Set(f.Set...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", blamed(base, err, "set"), err)
 	}
 	points, err := f.points()
 	if err != nil {
@@ -28,13 +29,13 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 	var cells []Cell
 	for _, seed := range f.Seeds {
 		for _, p := range points {
-			run, err := base.Set(p.Set...)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", p.Name, err)
+			run, err := set.Set(p.Set...)
+			if err == nil {
+				run.Name, run.Seed = f.Name+"/"+p.Name, seed
+				err = run.Validate()
 			}
-			run.Name, run.Seed = f.Name+"/"+p.Name, seed
-			if err := run.Validate(); err != nil {
-				return nil, fmt.Errorf("%s: %w", p.Name, err)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", blamed(base, err, p.Name), err)
 			}
 			cells = append(cells, Cell{
 				Recipe: p.Name, Run: run, Runs: dir, Results: filepath.Join(dir, resultsFolder), Measure: f.Measure.measure, New: func() Measured { return &Metrics{} },
@@ -42,6 +43,14 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 		}
 	}
 	return cells, nil
+}
+
+// blamed returns the part of the file that is at fault for an error of a run: the base if it has the same error, otherwise changed.
+func blamed(base experiment.Run, err error, changed string) string {
+	if invalid := base.Validate(); invalid != nil && invalid.Error() == err.Error() {
+		return "base"
+	}
+	return changed
 }
 
 // resultsFolder is the folder of results within the folder of a user's sweep.

@@ -29,9 +29,27 @@ func (p Protocol) validate() error {
 	return nil
 }
 
+// pipeline returns the protocol in the form of [pipeline.Model.Evaluate].
+func (p Protocol) pipeline() pipeline.Protocol {
+	return pipeline.Protocol{Selection: p.Selection, File: p.File, TeacherForced: p.TeacherForced}
+}
+
+// place names the field of a sweep's file that chooses the examples.
+func (p Protocol) place() string {
+	switch {
+	case p.File != "":
+		return "measure.file: "
+	case p.Length > 0 || p.Mix > 0: // the error begins with the name
+		return "measure."
+	}
+	return "measure: "
+}
+
 // measure measures a model with [pipeline.Model.Evaluate].
 func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log func(string)) (Measured, error) {
-	found, err := m.Evaluate(ctx, pipeline.Protocol{Selection: p.Selection, File: p.File, TeacherForced: p.TeacherForced, Log: log})
+	protocol := p.pipeline()
+	protocol.Log = log
+	found, err := m.Evaluate(ctx, protocol)
 	if err != nil {
 		return nil, err
 	}

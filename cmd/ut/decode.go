@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"io"
 
@@ -11,9 +12,9 @@ import (
 	"universal-transformer/task/babi"
 )
 
-const decodeHelp = `decode reads one source per line and writes one answer per line, in the same order. Answers are
-streamed token by token (with --beam, when they are complete). Lines that arrive quickly are decoded
-in batches, others immediately. Ctrl-C ends it.
+const decodeHelp = `decode reads one source per line and writes one answer per line, in the same order. On a terminal,
+answers are streamed token by token (with --beam, when they are complete); files and pipes get whole
+lines. Lines that arrive quickly are decoded in batches, others immediately. Ctrl-C ends it.
 
 A line that is empty, too long, or has tokens outside the vocabulary is reported on standard error
 and skipped. In a pipe its answer is an empty line, so that answers stay aligned with their sources,
@@ -107,11 +108,12 @@ func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.D
 			good = nil
 			return decodeWhole(bad, m, whole, how, form)
 		}
-		_, err := m.Stream(bad.c.Context(), bad.c.OutOrStdout(), good, how)
+		out := &answerLines{w: bad.c.OutOrStdout()}
+		_, err := m.Stream(bad.c.Context(), out, good, how)
 		good = nil
 		var failed pipeline.LineErrors
 		if !errors.As(err, &failed) {
-			return err
+			return errors.Join(err, out.end())
 		}
 		for _, line := range failed {
 			bad.report(int(how.First)+line.Line-1, line.Err)
@@ -134,6 +136,36 @@ func decodeBatch(bad *badLines, m *pipeline.Model, batch []input, how pipeline.D
 		}
 	}
 	return flush()
+}
+
+// answerLines writes answers as they come on a terminal, and whole lines elsewhere, where a part of an answer would look like an answer.
+type answerLines struct {
+	w    io.Writer
+	part []byte // of the last line
+}
+
+func (a *answerLines) Write(text []byte) (int, error) {
+	a.part = append(a.part, text...)
+	whole := bytes.LastIndexByte(a.part, '\n') + 1
+	now := a.part[:whole]
+	if writesTerminal(a.w) {
+		now = text
+	}
+	a.part = a.part[whole:]
+	if len(now) == 0 {
+		return len(text), nil
+	}
+	_, err := a.w.Write(now)
+	return len(text), err
+}
+
+// end ends a line on a terminal that will not be completed.
+func (a *answerLines) end() error {
+	if len(a.part) == 0 || !writesTerminal(a.w) {
+		return nil
+	}
+	_, err := io.WriteString(a.w, "\n")
+	return err
 }
 
 // refuse reports the error of the last line and writes what stands for its answer.

@@ -2,6 +2,8 @@ package main
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os/exec"
@@ -121,6 +123,49 @@ func TestDecodeAnswersAtOnce(t *testing.T) {
 	if err := c.Wait(); err != nil {
 		t.Error(err)
 	}
+}
+
+// A pipe gets whole lines only, also if decoding is interrupted; a terminal gets parts of lines, and a line break after the last one.
+// Caught when planted: parts of lines in a pipe; a line break that completes one.
+func TestDecodeInterrupted(t *testing.T) {
+	defer func(was func(io.Writer) bool) { writesTerminal = was }(writesTerminal)
+	decode := func(terminal bool, writes int) (string, error) {
+		writesTerminal = func(io.Writer) bool { return terminal }
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		out := &interrupting{after: writes, cancel: cancel}
+		c := newDecode()
+		c.SetArgs([]string{trained(t), "--sample", "--temperature", "10", "--max-length", "50"})
+		c.SetIn(strings.NewReader(strings.Repeat("12\n", 40)))
+		c.SetOut(out)
+		c.SilenceUsage, c.SilenceErrors = true, true
+		err := c.ExecuteContext(ctx)
+		return out.String(), err
+	}
+	whole, err := decode(false, 1000)
+	if err != nil || strings.Count(whole, "\n") != 40 {
+		t.Fatalf("%q, %v", whole, err)
+	}
+	if text, err := decode(false, 1); !errors.Is(err, context.Canceled) || !strings.HasPrefix(whole, text) || !strings.HasSuffix(text, "\n") || text == whole {
+		t.Errorf("a pipe: %q, %v", text, err)
+	}
+	if text, err := decode(true, 1); !errors.Is(err, context.Canceled) || strings.HasPrefix(whole, text) || !strings.HasPrefix(whole, strings.TrimSuffix(text, "\n")) {
+		t.Errorf("a terminal: %q, %v", text, err)
+	}
+}
+
+// interrupting is an output whose reader interrupts after a number of writes.
+type interrupting struct {
+	strings.Builder
+	after  int
+	cancel func()
+}
+
+func (w *interrupting) Write(p []byte) (int, error) {
+	if w.after--; w.after == 0 {
+		w.cancel()
+	}
+	return w.Builder.Write(p)
 }
 
 // The answer to a line depends only on the seed, the line's number and its content.

@@ -110,6 +110,12 @@ var isTerminal = func(r io.Reader) bool {
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 
+// writesTerminal reports whether a person sees the output. Tests replace it.
+var writesTerminal = func(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}
+
 // badLines reports and counts the lines that cannot be answered.
 type badLines struct {
 	c      *cobra.Command

@@ -38,7 +38,7 @@ page with learning curves.
 FILE.json is an object with the fields
   name      of the sweep
   base      name of a recipe (ut list), or a configuration as ut show prints it, in which missing
-            fields have their defaults
+            fields are as in the recipe own-... of its task
   set       assignments for all runs, as in --set of ut train
   variants  named lists of assignments; [] changes nothing
   grid      fields of the configuration, each with a list of values
@@ -85,7 +85,7 @@ func newSweep() *cobra.Command {
 	}
 	c.Flags().StringVar(&f.out, "out", "", "`folder` of the sweep (default runs/NAME)")
 	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs in parallel; if more than 1, each uses one thread")
-	c.Flags().BoolVar(&f.list, "list", false, "list the runs and their state, and train nothing")
+	c.Flags().BoolVar(&f.list, "list", false, "list the runs and their state, check their data, and train nothing")
 	jsonFlag(c, &f.asJSON)
 	backendFlag(c, &f.backend)
 	return c
@@ -104,9 +104,12 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return err
 	}
 	if f.list {
-		return listCells(c.OutOrStdout(), cells)
+		if err := listCells(c.OutOrStdout(), cells); err != nil {
+			return err
+		}
+		return withPath(args[0], file.Check(c.Context(), cells))
 	}
-	if err := f.train(c, group, args[0], cells); err != nil {
+	if err := f.train(c, group, args[0], file, cells); err != nil {
 		return err
 	}
 	return f.report(c.OutOrStdout(), file.Name, cells)
@@ -138,6 +141,14 @@ func (f *sweepFlags) cells(path string) (sweep.File, []sweep.Cell, error) {
 	return file, cells, nil
 }
 
+// withPath adds the file of the sweep to an error.
+func withPath(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
 // listCells prints the runs and whether they have a result.
 func listCells(w io.Writer, cells []sweep.Cell) error {
 	for _, cell := range cells {
@@ -163,13 +174,16 @@ func listCells(w io.Writer, cells []sweep.Cell) error {
 }
 
 // train trains and measures the cells without a result.
-func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string, cells []sweep.Cell) error {
+func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string, file sweep.File, cells []sweep.Cell) error {
 	defer ignoreHangup()()
 	for _, cell := range cells {
 		if r, _, done, err := cell.Done(); err == nil && done && cell.Changed(r) {
 			return fmt.Errorf("%s has a result of another configuration: remove it and %s, or choose another folder with --out",
 				filepath.Join(cell.Results, r.File()), cell.Dir())
 		}
+	}
+	if err := withPath(path, file.Check(c.Context(), cells)); err != nil {
+		return err
 	}
 	backend, threads := jobBackend(f.backend, f.jobs)
 	out := c.OutOrStdout()

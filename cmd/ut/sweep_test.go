@@ -109,3 +109,35 @@ func TestSweepHelpIsValid(t *testing.T) {
 		t.Errorf("%+v, %v", f, err)
 	}
 }
+
+// Mistakes in the data or in what is measured are found before the first run, and with --list, and name the field.
+// Caught when planted: no check before training; only the first variant checked.
+func TestSweepChecksBefore(t *testing.T) {
+	dir := t.TempDir()
+	file, out := pairsSweep(t, dir), filepath.Join(dir, "out")
+	good, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for change, want := range map[string]string{
+		`"seeds": 2, "measure": {"file": "nope.tsv"}`:   "tiny.json: measure.file: open nope.tsv: no such file or directory",
+		`"seeds": 2, "measure": {"length": 40}`:         "tiny.json: measure.length is 40, but the lengths of this task are those of its files",
+		`"seeds": 2, "measure": {"from": 3, "mix": 40}`: "tiny.json: measure.mix is 40, but",
+		`"seeds": 2, "grid": {"task.path": ["` + filepath.ToSlash(filepath.Join(dir, "pairs.tsv")) + `", "nope.tsv"]}`: "path=nope.tsv: open nope.tsv: no such file or directory: set task.table.path",
+		`"seeds": 2, "grid": {"training.pretrained": ["nope"]}`:                                                        "training.pretrained: nope is not a run directory",
+		`"seeds": 2, "grid": {"training.validation_lengths": [{"from": 60, "to": 70}]}`:                                "training.validation_lengths: mix is 70, but",
+	} {
+		if err := os.WriteFile(file, []byte(strings.Replace(string(good), `"seeds": 2`, change, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range [][]string{{file, "--out", out}, {file, "--out", out, "--list"}} {
+			text, failed := sweepOutput(t, args...)
+			if !strings.Contains(failed, want) || strings.Contains(text, "updates in") {
+				t.Errorf("%q: %s, %q, want %q", args, text, failed, want)
+			}
+		}
+		if _, err := os.Stat(out); err == nil {
+			t.Fatalf("%s: training began", change)
+		}
+	}
+}

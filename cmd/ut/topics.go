@@ -21,7 +21,7 @@ comes in variants is an object with one key, the variant's name:
   --set model.halting.frozen.max_steps=6            the same, with the variant's other defaults
 
 The name of the variant in use may be left out: model.width is model.encoder_decoder.width. A file
-for --config has the form that ut show prints; missing fields have the defaults for own data.
+for --config has the form that ut show prints; missing fields are as in the recipe own-... of the task.
 A run keeps its configuration in config.json. ut train --resume RUN --set ... may change the number
 of updates, the schedule, intervals, events, stopping criteria and where the data are.`},
 	{"halting", "how many steps a position runs", `model.halting decides how often the step is applied at each position.

@@ -16,6 +16,7 @@ import (
 	"universal-transformer/internal/score"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // watched trains with progress on the standard error, and prints a summary on the standard output.
@@ -30,7 +31,7 @@ func watched(c *cobra.Command, group *parallel.Group, dir string, train func(con
 // trainWatched trains with progress on the standard error. The error of an interrupted run says how to resume it.
 func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
 	defer ignoreHangup()()
-	watch := &trainingWatch{w: c.ErrOrStderr()}
+	watch := &trainingWatch{w: c.ErrOrStderr(), dir: dir}
 	if group == nil || group.Size() == 1 { // with several ranks, another may have died, so that no update follows
 		stop := context.AfterFunc(c.Context(), func() {
 			c.PrintErrln("\ninterrupted: finishing this update; interrupt again to stop immediately, without saving")
@@ -55,6 +56,7 @@ func ignoreHangup() (back func()) {
 // trainingWatch shows the progress of training.
 type trainingWatch struct {
 	w    io.Writer
+	dir  string // of the run
 	line *progress.Progress
 	mean smooth
 }
@@ -80,6 +82,9 @@ func (t *trainingWatch) progress(p training.Progress) {
 	if t.line == nil {
 		t.line = progress.New(t.w, p.Steps, "step")
 		t.line.StartAt(p.Step)
+		if mayEndEarly(t.dir) {
+			t.line.MayEndEarly()
+		}
 		t.mean.add(p, 1)
 	}
 	t.mean.add(p, newestWeight)
@@ -88,6 +93,12 @@ func (t *trainingWatch) progress(p training.Progress) {
 		fields = append(fields, progress.Number("ponder", t.mean.ponder))
 	}
 	t.line.Update(p.Step, append(fields, progress.Rate(t.mean.tokens, "tokens/s"))...)
+}
+
+// mayEndEarly reports whether a criterion may end the run in a directory before its last update.
+func mayEndEarly(dir string) bool {
+	r, err := pipeline.ReadRun(dir)
+	return err == nil && r.Training.Stop != (schedule.Stop{})
 }
 
 // say prints a line above the progress line.

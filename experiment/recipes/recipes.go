@@ -1,6 +1,6 @@
 // Package recipes is the catalogue of trainable configurations: those of the cells of the paper's tables, and starting points for your own
-// data. Every recipe is defined once, with all of its training fields, in the file of its table or family. None derives from
-// [experiment.Defaults], so that a change of the defaults changes no published number.
+// data. Every recipe of a table is defined once, with all of its training fields, in the file of its table or family. None derives from
+// [experiment.DefaultsFor], so that a change of the defaults changes no published number; those for your own data are the defaults.
 //
 // In a table, a recipe is its column's run changed by its row: a baseline inherits the schedule and the number of updates of its column,
 // unless its row changes them.

@@ -86,13 +86,6 @@ func (s *Stream) Rest() error {
 	return s.err
 }
 
-// Break ends a line that will not be completed.
-func (s *Stream) Break() {
-	if s.done > 0 {
-		s.print("\n")
-	}
-}
-
 func (s *Stream) print(text string) {
 	if s.err == nil && text != "" {
 		if _, s.err = io.WriteString(s.w, text); s.err != nil {

@@ -60,6 +60,7 @@ type Progress struct {
 	bar  *progressbar.ProgressBar // nil if w is not a terminal
 	wide func() int               // columns of the terminal
 
+	early     bool // see MayEndEarly
 	start     time.Time
 	startStep int64
 	written   time.Time // time of the last written line; zero before the first
@@ -96,6 +97,9 @@ func newProgress(w io.Writer, total int64, what string, terminal bool, columns f
 func (p *Progress) StartAt(step int64) {
 	p.start, p.startStep = p.now(), step
 }
+
+// MayEndEarly declares that the task may end before all pieces are done, so that the remaining time is at most what is shown.
+func (p *Progress) MayEndEarly() { p.early = true }
 
 // Update reports that step pieces are done. It is cheap enough to be called after every piece.
 func (p *Progress) Update(step int64, fields ...Field) {
@@ -153,7 +157,11 @@ func (p *Progress) render(step int64, elapsed time.Duration, fields []Field) str
 	}
 	if done := step - p.startStep; done > 0 && p.total > step {
 		left := time.Duration(float64(elapsed) / float64(done) * float64(p.total-step))
-		parts = append(parts, formatDuration(left)+" left")
+		text := formatDuration(left) + " left"
+		if p.early {
+			text = "at most " + text
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, "  ")
 }

@@ -29,6 +29,17 @@ func TestLine(t *testing.T) {
 	}
 }
 
+// A task that may end early takes at most the remaining time.
+func TestMayEndEarly(t *testing.T) {
+	p, out, c := plain(300)
+	p.MayEndEarly()
+	c.advance(10 * time.Second)
+	p.Update(100)
+	if got := out.String(); got != "step 100/300  at most 20s left\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
 // Steps of an earlier run cost this one no time, so they must not make the estimate shorter.
 func TestStartAt(t *testing.T) {
 	p, out, c := plain(300)

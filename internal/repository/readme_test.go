@@ -53,3 +53,21 @@ func TestProgramsOfDocumentsPrint(t *testing.T) {
 		}
 	}
 }
+
+// Set returns a changed run and leaves the one that it is asked of as it is, so documents show it with its results.
+func TestDocumentsUseWhatSetReturns(t *testing.T) {
+	pages, err := filepath.Glob(filepath.Join("..", "..", "docs", "*.md"))
+	if err != nil || len(pages) < 10 {
+		t.Fatalf("%v, %v", pages, err)
+	}
+	bare := regexp.MustCompile("(?m)(^|`)\\s*\\w+\\.Set\\(")
+	for _, page := range append(pages, filepath.Join("..", "..", "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := bare.Find(text); found != nil {
+			t.Errorf("%s: %q without its results", page, found)
+		}
+	}
+}

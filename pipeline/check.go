@@ -1,0 +1,42 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"universal-transformer/experiment"
+)
+
+// Check returns the error that training a run would have because of its data, or evaluating it with a protocol afterwards. It reads the data and
+// trains nothing. That of a protocol is a [ProtocolError].
+func Check(ctx context.Context, r experiment.Run, p Protocol) error {
+	if err := r.Validate(); err != nil {
+		return err
+	}
+	t := openRun{run: r, reading: r}
+	var err error
+	if t.data, err = open(ctx, r, Callbacks{}); err != nil {
+		return err
+	}
+	if _, err := t.validation(1); err != nil {
+		return err
+	}
+	m := Model{Run: r, Vocabularies: t.data.Vocabularies(), reader: r.Reader(t.data.Vocabularies())}
+	_, _, examples, err := m.selected(ctx, t.data, p)
+	if err == nil && len(examples) == 0 {
+		err = errors.New("there are no examples")
+	}
+	if err != nil {
+		return &ProtocolError{err}
+	}
+	return nil
+}
+
+// A ProtocolError means that a run has no examples of a [Protocol].
+type ProtocolError struct{ Err error }
+
+func (e *ProtocolError) Error() string { return fmt.Sprintf("examples to measure: %v", e.Err) }
+
+// Unwrap returns e.Err.
+func (e *ProtocolError) Unwrap() error { return e.Err }
