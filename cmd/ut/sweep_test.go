@@ -125,7 +125,7 @@ func TestSweepChecksBefore(t *testing.T) {
 		`"seeds": 2, "measure": {"from": 3, "mix": 40}`: "tiny.json: measure.mix is 40, but",
 		`"seeds": 2, "grid": {"task.path": ["` + filepath.ToSlash(filepath.Join(dir, "pairs.tsv")) + `", "nope.tsv"]}`: "path=nope.tsv: open nope.tsv: no such file or directory: set task.table.path",
 		`"seeds": 2, "grid": {"training.pretrained": ["nope"]}`:                                                        "training.pretrained: nope is not a run directory",
-		`"seeds": 2, "grid": {"training.validation_lengths": [{"from": 60, "to": 70}]}`:                                "training.validation_lengths: mix is 70, but",
+		`"seeds": 2, "grid": {"training.validation_lengths": [{"from": 60, "to": 70}]}`:                                "training.validation_lengths.to is 70, but",
 	} {
 		if err := os.WriteFile(file, []byte(strings.Replace(string(good), `"seeds": 2`, change, 1)), 0o600); err != nil {
 			t.Fatal(err)
