@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -114,6 +115,15 @@ func NewDepthExit(rule string, setting float64) (DepthExit, error) {
 		return DepthExit{}, fmt.Errorf("setting is %v: it must be above 0", setting)
 	}
 	return DepthExit{rule, setting, e}, e.Validate()
+}
+
+// CheckExit returns the error that the model would have with an exit.
+func (m *Model) CheckExit(e halting.Exit) error {
+	if reflect.ValueOf(e).IsZero() {
+		return nil
+	}
+	_, err := m.withExit(e)
+	return err
 }
 
 // upTo returns 1, 2, ..., n.

@@ -219,15 +219,6 @@ func (m *Model) Exit(e halting.Exit) error {
 	})
 }
 
-// CheckExit returns the error that the model would have with an exit.
-func (m *Model) CheckExit(e halting.Exit) error {
-	if reflect.ValueOf(e).IsZero() {
-		return nil
-	}
-	_, err := m.withExit(e)
-	return err
-}
-
 // withExit returns the trained model with an exit.
 func (m *Model) withExit(e halting.Exit) (universal.Model, error) {
 	deep, ok := m.trained.(universal.Deep)
