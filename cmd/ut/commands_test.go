@@ -113,7 +113,7 @@ func TestPlan(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"experiment  demo: Universal Transformer, 1 steps, width 8, 2 heads\n", "1 batch an update, 20 updates\n", "parameters  1,", "memory      ", "operations  ",
+		"experiment  demo: Universal Transformer, 1 steps, width 8, 2 heads\n", "1 batch an update, at most 20 updates\n", "parameters  1,", "memory      ", "operations  ",
 		"here        ", "measured with ", "there       ", " at 1e+06 operations a second\n",
 	} {
 		if !strings.Contains(string(out), want) {

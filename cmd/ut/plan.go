@@ -12,6 +12,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/progress"
 	"universal-transformer/pipeline"
+	"universal-transformer/training/schedule"
 )
 
 const planHelp = `plan estimates the cost of training a recipe in advance: parameters, memory, operations, and
@@ -120,7 +121,7 @@ func (f *planFlags) run(c *cobra.Command, name string) error {
 		case f.asJSON:
 			return writeJSON(c.OutOrStdout(), e)
 		}
-		return printPlan(c.OutOrStdout(), e)
+		return printPlan(c.OutOrStdout(), e, r.Training.Stop != (schedule.Stop{}))
 	})
 }
 
@@ -147,13 +148,16 @@ func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experi
 	return e, err
 }
 
-// printPlan writes the estimate as text.
-func printPlan(w io.Writer, e pipeline.Estimate) error {
+// printPlan writes the estimate as text. Training that may end early takes at most that.
+func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 	say := func(what, format string, args ...any) error {
 		_, err := fmt.Fprintf(w, "%-11s %s\n", what, fmt.Sprintf(format, args...))
 		return err
 	}
-	depth := ""
+	depth, most := "", ""
+	if early {
+		most = "at most "
+	}
 	if e.Adaptive {
 		depth = ", if all positions run all steps"
 	}
@@ -161,7 +165,7 @@ func printPlan(w io.Writer, e pipeline.Estimate) error {
 	if e.Assumed != nil {
 		_ = say("data", "not read; assumed: %s tokens, sequences of %d (--vocabulary, --length)", thousands(e.Assumed.Vocabulary), e.Assumed.Length)
 	}
-	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s updates", e.Rows, e.Source, e.Target, counted(e.Batches, "batch", "batches"), thousands(int(e.Updates)))
+	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s%s updates", e.Rows, e.Source, e.Target, counted(e.Batches, "batch", "batches"), most, thousands(int(e.Updates)))
 	_ = say("parameters", "%s", thousands(e.Parameters))
 	_ = say("memory", "%s: parameters %s, optimizer %s, activations and gradients %s", bytesOf(e.ModelBytes+e.OptimizerBytes+e.WorkBytes), bytesOf(e.ModelBytes), bytesOf(e.OptimizerBytes), bytesOf(e.WorkBytes))
 	err := say("operations", "%.3g an update, %.3g in all%s", e.Operations, e.Operations*float64(e.Updates), depth)
@@ -170,10 +174,10 @@ func printPlan(w io.Writer, e pipeline.Estimate) error {
 		ranks = fmt.Sprintf(", %d ranks of which each sends for %.2g s an update", e.Ranks, e.ExchangeSeconds)
 	}
 	if s := e.Measured; s != nil {
-		err = say("here", "%s, %s; measured with %d updates of %d rows in %.1f s%s", speedOf(s), s.Machine, s.MeasuredUpdates, s.MeasuredRows, s.MeasuredSeconds, ranks)
+		err = say("here", "%s%s, %s; measured with %d updates of %d rows in %.1f s%s", most, speedOf(s), s.Machine, s.MeasuredUpdates, s.MeasuredRows, s.MeasuredSeconds, ranks)
 	}
 	if s := e.Stated; s != nil {
-		err = say("there", "%s%s", speedOf(s), ranks)
+		err = say("there", "%s%s%s", most, speedOf(s), ranks)
 	}
 	return err
 }
