@@ -30,7 +30,7 @@ type Labels struct {
 	TextColumn  string `json:"text_column"`     // column of the texts: its name in the header, or its number; empty: "text" in the header, or the first
 	LabelColumn string `json:"label_column"`    // column of the labels; empty: "label" in the header, or the second
 	tabular.Layout
-	Tokenizer vocab.Tokenizer `json:"tokenizer"` // "characters" (the default), "whitespace" or "subwords"
+	Tokenizer vocab.Tokenizer `json:"tokenizer"` // "characters", "whitespace" or "subwords"
 	subword.Choice
 	HeldOut     float64 `json:"held_out"`                 // share of the texts that is held out, half for choosing a checkpoint, half for evaluation; 0 means 0.1
 	HeldOutPath string  `json:"held_out_path" file:"any"` // file for evaluation; a tenth of the texts of Path chooses the checkpoint

@@ -32,7 +32,7 @@ type Table struct {
 	SourceColumn string `json:"source_column,omitempty"` // column of the sources: its name in the header, or its number; empty: the first
 	TargetColumn string `json:"target_column,omitempty"` // column of the targets; empty: the second
 	tabular.Layout
-	Tokenizer vocab.Tokenizer `json:"tokenizer"` // "characters" (the default), "whitespace" or "subwords"
+	Tokenizer vocab.Tokenizer `json:"tokenizer"` // "characters", "whitespace" or "subwords"
 	subword.Choice
 	HeldOut          float64 `json:"held_out"`                 // share of the sources that is held out, half for choosing a checkpoint, half for evaluation; 0 means 0.1
 	HeldOutPath      string  `json:"held_out_path" file:"any"` // file for evaluation; a tenth of the sources of Path chooses the checkpoint

@@ -23,7 +23,7 @@ const (
 // Text specifies the file and how to read it. Only Path is required.
 type Text struct {
 	Path      string          `json:"path" file:"any"` // a file of UTF-8 text, possibly compressed with gzip or xz, or a folder of files named .txt
-	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters" (the default), "whitespace" or "subwords"
+	Tokenizer vocab.Tokenizer `json:"tokenizer"`       // "characters", "whitespace" or "subwords"
 	subword.Choice
 	Lines    bool    `json:"lines"`     // every line is a separate text
 	Length   int     `json:"length"`    // tokens of a segment, or the maximum of a line; 0 means 128
