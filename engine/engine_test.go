@@ -46,7 +46,7 @@ func TestCheckTraining(t *testing.T) {
 }
 
 // Names and configurations are checked without the processor and the plugins that they need.
-// Caught when planted: options that are not looked at, a name that is passed over.
+// Caught when planted: options that are not read; a name that is not checked.
 func TestCheckName(t *testing.T) {
 	for name, says := range map[string]string{
 		"cpu": "", "cpu:avx512,threads=1,products=bf16": "", "cpu:neon,threads=2": "", "go": "", "go:ops_parallel": "", "xla": "", "xla:cuda": "",

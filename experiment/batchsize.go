@@ -35,9 +35,8 @@ func sizesIn(data []byte) sizes {
 	return r.Training.Batch
 }
 
-// keepOneSize makes the size of a batch 0 that assignments replace by the other one. Assigning both is an error.
-func keepOneSize(tree map[string]any, assignments []string) error {
-	var s sizes
+// assignedSizes returns the sizes that assignments state, of which the last counts.
+func assignedSizes(assignments []string) (s sizes) {
 	for _, assignment := range assignments {
 		path, text, _ := strings.Cut(assignment, "=")
 		switch path {
@@ -50,14 +49,17 @@ func keepOneSize(tree map[string]any, assignments []string) error {
 			_ = json.Unmarshal([]byte(text), &s) // the value was accepted before
 		}
 	}
-	training, _ := tree["training"].(map[string]any)
-	batch, ok := training["batch"].(map[string]any)
+	return s
+}
+
+// keepOne makes the size 0 that the stated one replaces.
+func (s sizes) keepOne(tree map[string]any) {
+	batch := fieldsAt(tree, "training.batch")
 	switch {
-	case !ok:
+	case batch == nil:
 	case stated(s.Rows) && !stated(s.Tokens):
 		batch["tokens"] = 0
 	case stated(s.Tokens) && !stated(s.Rows):
 		batch["rows"] = 0
 	}
-	return s.check()
 }

@@ -90,10 +90,11 @@ func FromDefaults(data []byte) (Run, error) {
 	tree := treeOf(defaults.JSON())
 	own := treeOf(data)
 	overlay(tree, own, "")
-	removeReplaced(tree, func(place, field string) bool {
-		_, named := fieldsAt(own, place)[field]
+	removeTokenizerSize(tree, func(field string) bool {
+		_, named := fieldsAt(own, "task")[field]
 		return named
 	})
+	sizesIn(data).keepOne(tree)
 	merged, err := json.Marshal(tree)
 	if err != nil {
 		return Run{}, err

@@ -36,15 +36,17 @@ func (r Run) Set(assignments ...string) (Run, error) {
 			return r, s.explain(r, assignment, err)
 		}
 	}
-	removeReplaced(tree, func(place, field string) bool {
+	removeTokenizerSize(tree, func(field string) bool {
 		return slices.ContainsFunc(assignments, func(a string) bool {
 			path, _, _ := strings.Cut(a, "=")
-			return strings.HasPrefix(path, place+".") && strings.HasSuffix(path, "."+field)
+			return strings.HasPrefix(path, "task.") && strings.HasSuffix(path, "."+field)
 		})
 	})
-	if err := keepOneSize(tree, assignments); err != nil {
+	size := assignedSizes(assignments)
+	if err := size.check(); err != nil {
 		return r, err
 	}
+	size.keepOne(tree)
 	changed, err := r.decode(tree)
 	if err != nil {
 		return r, err
@@ -52,21 +54,14 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	return changed, changed.Validate()
 }
 
-// removeReplaced removes what another field replaces that was assigned, unless it was assigned, too: the number of learned subwords, by a
-// tokenizer that learns none, and a size of a batch, by the other one.
-func removeReplaced(tree map[string]any, assigned func(place, field string) bool) {
+// removeTokenizerSize removes the number of learned subwords if the task was assigned a tokenizer that learns none, unless the number was
+// assigned, too.
+func removeTokenizerSize(tree map[string]any, assigned func(field string) bool) {
 	fields := fieldsAt(tree, "task")
 	file, _ := fields["tokenizer_file"].(string)
-	other := assigned("task", "tokenizer") && fields["tokenizer"] != vocab.Subwords.String() || assigned("task", "tokenizer_file") && file != ""
-	if other && !assigned("task", "tokenizer_size") {
+	other := assigned("tokenizer") && fields["tokenizer"] != vocab.Subwords.String() || assigned("tokenizer_file") && file != ""
+	if other && !assigned("tokenizer_size") {
 		delete(fields, "tokenizer_size")
-	}
-	const place = "training.batch"
-	batch := fieldsAt(tree, place)
-	for size, other := range map[string]string{"tokens": "rows", "rows": "tokens"} {
-		if assigned(place, size) && fmt.Sprint(batch[size]) != "0" && !assigned(place, other) {
-			batch[other] = 0
-		}
 	}
 }
 

@@ -23,7 +23,7 @@ func dataOf(t *testing.T, r experiment.Run) string {
 
 // A run finds its data from another working directory, after it was moved with them, and where they lie beside it, which it says; data
 // that are nowhere keep their path. A path that is set on resume counts from the working directory.
-// Caught when planted: a run directory taken for data; paths that begin in the present directory; data beside the run that nobody mentions; a new path that is kept as given.
+// Caught when planted: a run directory taken for data; paths that begin in the present directory; data beside the run without a message; a new path that stays relative.
 func TestRunFindsItsData(t *testing.T) {
 	root := t.TempDir()
 	write := func(elements ...string) string {

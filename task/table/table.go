@@ -137,14 +137,6 @@ func (p parts) check(c Table) error {
 	return nil
 }
 
-// shares returns the share of the pairs that chooses a checkpoint, and the share of all that are not for training.
-func (c Table) shares() (validation, held float64) {
-	if c.HeldOutPath != "" {
-		return defaultHeldOut, defaultHeldOut
-	}
-	return c.HeldOut / 2, c.HeldOut
-}
-
 // trained returns the training part of the file; none if the file cannot be read.
 func (c Table) trained() (training []pair) {
 	if c.Path == "" {
@@ -152,7 +144,7 @@ func (c Table) trained() (training []pair) {
 	}
 	c = c.Resolved()
 	pairs, _ := readFile(c, c.Path, &Report{})
-	validation, held := c.shares()
+	validation, held := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
 	training, _, _ = tabular.Split(pairs, hashOf, validation, held)
 	return training
 }
@@ -165,7 +157,7 @@ func (c Table) read(report *Report) (p parts, err error) {
 	if err != nil {
 		return p, err
 	}
-	validation, share := c.shares()
+	validation, share := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
 	if c.HeldOutPath != "" {
 		if p.evaluation, err = readFile(c, c.HeldOutPath, report); err != nil {
 			return p, err

@@ -39,7 +39,7 @@ func (t *Task) read() (p parts, err error) {
 		return p, err
 	}
 	t.reports = []tabular.Report{report}
-	validation, share := c.shares()
+	validation, share := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
 	if c.HeldOutPath != "" {
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
@@ -55,14 +55,6 @@ func (t *Task) read() (p parts, err error) {
 	return p, nil
 }
 
-// shares returns the share of the sentences that chooses a checkpoint, and the share of all that are not for training.
-func (c Tags) shares() (validation, held float64) {
-	if c.HeldOutPath != "" {
-		return defaultHeldOut, defaultHeldOut
-	}
-	return c.HeldOut / 2, c.HeldOut
-}
-
 // trained returns the training part of the file; none if the file cannot be read.
 func (c Tags) trained() (training []sentence) {
 	if c.Path == "" {
@@ -70,7 +62,7 @@ func (c Tags) trained() (training []sentence) {
 	}
 	c = c.resolved()
 	sentences, _, _ := c.readFile(c.Path)
-	validation, held := c.shares()
+	validation, held := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
 	training, _, _ = tabular.Split(sentences, hashOf, validation, held)
 	return training
 }

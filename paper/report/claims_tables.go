@@ -1,0 +1,213 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/paper"
+)
+
+// fromBothEnds is how the models of tables 5 and 6, and those of table 4 with our positions, differ from the paper's.
+const fromBothEnds = "source positions counted from both ends"
+
+// tableClaims lists the figures of the seven tables.
+func tableClaims() (list []claim) {
+	for _, s := range paper.BabiSettings {
+		fixed, halting := paper.PublishedBabi("babi-"+s.Name), paper.PublishedBabi("babi-"+s.Name+"-adaptive")
+		list = append(list, claim{"Table 1", "bAbI, " + s.Title + ": average error, %", fmt.Sprintf("%.2f, halting %.2f", fixed.Average, halting.Average),
+			func(b book) judgement { return b.judgeBabi(s.Name) }})
+	}
+	return append(list,
+		claim{"Table 2", "subject-verb agreement, accuracy", "0.992, halting 0.992", judgeAgreement},
+		claim{"Table 3", "LAMBADA, perplexity of the test words", "319, halting 142", lambada("language", "test", "last word perplexity", few, "-adaptive")},
+		claim{"Table 3", "the same, subwords of many novels, with a continuous cache", "319, Transformer 7321, LSTM 5174",
+			lambada("novels", "test with cache", "last word perplexity", many, "-transformer", "-lstm")},
+		claim{"Table 3", "LAMBADA, reading comprehension", "0.5216, halting 0.5625", lambada("reading", "test", "accuracy", few, "-adaptive")},
+		claim{"Table 3", "the same, passages of many novels, from a language model", "0.5216, Transformer 0.3988, LSTM 0.2007",
+			lambada("novels-pretrained", "test", "accuracy", many, "-transformer", "-lstm")},
+		claim{"Table 4", "copy, reverse, addition at length 400, the paper's positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
+			reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")},
+		claim{"Table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
+			reaches(paper.Table4(), Better, fromBothEnds+", with random gaps; chosen by accuracy at length 400", "algorithmic", "algorithmic", "algorithmic")},
+		claim{"Table 5", "copy, double, reverse", publishedSequences(paper.Table5(), "memory"),
+			reaches(paper.Table5(), Better, fromBothEnds, "memory", "memory", "memory")},
+		claim{"Table 6", "program, control, addition", publishedSequences(paper.Table6(), "programs"),
+			reaches(paper.Table6(), Better, fromBothEnds, "programs", "programs", "programs")},
+		claim{"Table 6", "the same, larger models", publishedSequences(paper.Table6(), "programs"),
+			reaches(paper.Table6(), Better, fromBothEnds+"; program: width 128; control: width 128 and six steps, fine-tuned from program, three quarters loops, 60 % of the greatest length; addition as above", "programs-wide", "programs-fine-tuned", "programs")},
+		claim{"Table 7", "translation, WMT 2014, BLEU", "28.9, Transformer 28.0", judgeWMT14},
+	)
+}
+
+// judgeBabi compares average errors of the Universal Transformer in a setting.
+func (b book) judgeBabi(setting string) judgement {
+	t := paper.Table1()
+	row, _ := t.Row("babi-" + setting)
+	list := b.babiTasks(t, row)
+	a := averageBabi(list)
+	if a.tasks == 0 {
+		return judgement{verdict: NotRun, why: standInErrors(list)}
+	}
+	seeds := babiSeeds(ownFiles(list))
+	j := judgement{ours: fmt.Sprintf("%.2f", a.best), verdict: NotReproduced}
+	if seeds != "1 seed" {
+		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
+	}
+	if a.tasks < len(paper.BabiTasks) {
+		j.ours += " over " + count(a.tasks, "task")
+	}
+	row, _ = t.Row("babi-" + setting + "-adaptive")
+	why := []string{seeds}
+	halting := averageBabi(b.babiTasks(t, row))
+	if halting.tasks > 0 {
+		j.ours += fmt.Sprintf(", halting %.2f", halting.best)
+		if halting.tasks != a.tasks {
+			j.ours += fmt.Sprintf(" over %d", halting.tasks)
+		}
+	}
+	if text := standInErrors(list); text != "" {
+		why = append(why, text)
+	} else if lacks := babiLacks(list); len(lacks) > 0 {
+		why = append(why, numbered(lacks)+" not run")
+	}
+	few := len(paper.BabiTasks) - 1 // one training file may be missing
+	if halting.tasks > 0 && halting.tasks < min(few, a.tasks) {
+		why = append(why, "halting has too few tasks to be judged")
+	}
+	if a.tasks >= few && a.reaches(paper.PublishedBabi("babi-"+setting)) && (halting.tasks < few || halting.reaches(paper.PublishedBabi("babi-"+setting+"-adaptive"))) {
+		if j.verdict = Reproduced; paper.BabiRenamed(setting) {
+			j.verdict = Better
+			why = append(why, "people, places, objects and synonyms of training stories exchanged")
+		}
+	} else if len(a.failed) > 0 {
+		verb := " fail"
+		if len(a.failed) == 1 {
+			verb += "s"
+		}
+		why = append(why, numbered(a.failed)+verb)
+	}
+	j.why = strings.Join(why, "; ")
+	return j
+}
+
+// judgeAgreement judges table 2, by the paper's measure or its substitute.
+func judgeAgreement(b book) judgement {
+	t := paper.Table2()
+	own, _ := t.Row("agreement")
+	if runs := b.of(own.Family, "verbs"); len(runs) > 0 {
+		return reached(mean(sample(runs, "test", "total")), 0.992, "%.3f")
+	}
+	var ours []string
+	for _, name := range []string{"forms", "natural-text", "enriched-text"} {
+		if runs := b.of(own.Family, name); len(runs) > 0 {
+			ours = append(ours, fmt.Sprintf("%.3f (%s)", mean(sample(runs, "test", "total")), name))
+		}
+	}
+	if len(ours) == 0 {
+		return judgement{verdict: NotRun}
+	}
+	return judgement{strings.Join(ours, ", "), NotComparable, "forms: the paper's ranking, of sentences with more attractors; the others: number prediction; a tenth of the rows"}
+}
+
+// reached compares a figure with the paper's, rounded as the paper prints it.
+func reached(ours, papers float64, format string) judgement {
+	j := judgement{ours: fmt.Sprintf(format, ours), verdict: NotReproduced}
+	if rounded(ours, format) >= rounded(papers, format) {
+		j.verdict = Reproduced
+	}
+	return j
+}
+
+func rounded(v float64, format string) (r float64) {
+	_, _ = fmt.Sscan(fmt.Sprintf(format, v), &r)
+	return r
+}
+
+// few says why the first columns of table 3 are not comparable with the paper's.
+const few = "trained on 0.87 million words; the paper has 203 million"
+
+// many says the same of the columns of many novels.
+const many = "trained on a part of 27 million words; the paper has 203 million"
+
+// lambada returns the judge of a column of table 3: the means of a metric of a set, for the Universal Transformer and other models.
+func lambada(column, set, metric, why string, others ...string) func(book) judgement {
+	titles := map[string]string{"-adaptive": "halting", "-transformer": "Transformer", "-lstm": "LSTM"}
+	return func(b book) judgement {
+		var ours []string
+		for _, suffix := range append([]string{""}, others...) {
+			if list := sample(b.of("lambada"+suffix, column), set, metric); len(list) > 0 {
+				ours = append(ours, strings.TrimSpace(fmt.Sprintf("%s "+format(metric, list), titles[suffix], mean(list))))
+			}
+		}
+		if len(ours) == 0 {
+			return judgement{verdict: NotRun}
+		}
+		return judgement{strings.Join(ours, ", "), NotComparable, why}
+	}
+}
+
+// publishedSequences returns the paper's sequence accuracies of a row.
+func publishedSequences(t paper.Table, family string) string {
+	row, _ := t.Row(family)
+	var list []string
+	for _, c := range t.Columns {
+		list = append(list, publishedSequence(row, c))
+	}
+	return strings.Join(list, ", ")
+}
+
+// publishedSequence returns the figure in parentheses.
+func publishedSequence(r paper.Row, c paper.Column) string {
+	_, figure, _ := strings.Cut(strings.Join(r.Published[c.Name], ""), "(")
+	return strings.TrimSuffix(figure, ")")
+}
+
+// reaches compares the sequence accuracies of a family per column with the paper's for the Universal Transformer.
+func reaches(t paper.Table, whenChanged Verdict, how string, families ...string) func(book) judgement {
+	published := t.Rows[0]
+	for _, r := range t.Rows {
+		if r.Own && r.Published != nil {
+			published = r
+		}
+	}
+	return func(b book) judgement {
+		var ours, below []string
+		for i, c := range t.Columns {
+			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets()[0].Name)
+			if !ok {
+				return judgement{verdict: NotRun}
+			}
+			text := fmt.Sprintf("%.3f", a.Value())
+			if list := sequenceAccuracies(b.of(families[i], c.Name), t.ShownSets()[0].Name); len(list) > 1 {
+				text += fmt.Sprintf(" (mean %.3f)", mean(list))
+			}
+			ours = append(ours, text)
+			figure := publishedSequence(published, c)
+			_, decimals, _ := strings.Cut(figure, ".")
+			var papers float64
+			_, _ = fmt.Sscan(figure, &papers)
+			if digits := fmt.Sprintf("%%.%df", len(decimals)); rounded(a.Value(), digits) < papers {
+				below = append(below, c.Title)
+			}
+		}
+		j := judgement{strings.Join(ours, ", "), Reproduced, how}
+		switch {
+		case len(below) > 0:
+			j.verdict, j.why = NotReproduced, strings.TrimPrefix(how+"; below the paper in "+and(below), "; ")
+		case whenChanged == Better:
+			j.verdict = Better
+		case how == "":
+			j.why = "best seed, rounded as the paper prints it"
+		}
+		return j
+	}
+}
+
+// judgeWMT14 judges table 7, which was not run; our results are on smaller data.
+func judgeWMT14(b book) judgement {
+	j := judgement{verdict: NotRun, why: "needs an accelerator"}
+	if ut, other := sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU"), sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU"); len(ut) > 0 && len(other) > 0 {
+		j.ours = fmt.Sprintf("Multi30k instead: %s, Transformer %s", spread("%.2f", ut), spread("%.2f", other))
+	}
+	return j
+}

@@ -1,0 +1,229 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/queue"
+	"universal-transformer/internal/vocab"
+	"universal-transformer/task"
+	"universal-transformer/viewer"
+)
+
+// Classification is the answer of a classifier to one text.
+type Classification struct {
+	Input       task.Input // the text as the model reads it
+	Answer      string
+	Probability float64 // probability of the answer
+	Classes     []Class // all classes, as the vocabulary spells them, the most probable one first; their probabilities sum to 1
+	Attention   []Share // of the last position, the most attended one first; none if the model has no attention
+	Trace       *viewer.Trace
+}
+
+// Share is the attention of the last position to one position, averaged over heads and over the steps that the last position ran.
+type Share struct {
+	Position int // from 0
+	Share    float64
+}
+
+// Errors of models of the wrong kind.
+var (
+	ErrNoClasses   = errors.New("answers with a sequence, not with a class") // use Decode
+	ErrNoSequences = errors.New("answers with a class, not with a sequence") // use Classify
+	ErrTags        = errors.New("answers with a tag for each word")          // use Tag
+	ErrNoTags      = errors.New("answers with no tags")                      // use Decode or Classify
+)
+
+// CanClassify returns an error unless the model predicts classes, with Classify.
+func (m *Model) CanClassify() error {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
+		return nil
+	case task.Tagging:
+		return fmt.Errorf("%s %w", m.Dir(), ErrTags)
+	}
+	return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoClasses, m.Run.Task.Value)
+}
+
+// CanDecode returns an error unless the model generates sequences, with Decode and Stream.
+func (m *Model) CanDecode() error {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
+		return fmt.Errorf("%s %w", m.Dir(), ErrNoSequences)
+	case task.Tagging:
+		return fmt.Errorf("%s %w", m.Dir(), ErrTags)
+	}
+	return nil
+}
+
+// CanScore returns an error unless the model gives sequences a probability, with Score.
+func (m *Model) CanScore() error {
+	switch m.Run.Task.Value.Kind() {
+	case task.Classification:
+		return fmt.Errorf("%s %w, so it cannot score texts", m.Dir(), ErrNoSequences)
+	case task.Tagging:
+		return fmt.Errorf("%s %w, so it cannot score texts", m.Dir(), ErrTags)
+	}
+	return nil
+}
+
+// Classify answers one text, such as a bAbI story with a question. Tokens that did not occur in training are read as unknown, and listed
+// in Input.Unknown.
+func (m *Model) Classify(ctx context.Context, text string) (*Classification, error) {
+	return m.classify(ctx, text, false)
+}
+
+// classify is Classify, with readouts in the trace if they are requested.
+func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*Classification, error) {
+	if err := m.CanClassify(); err != nil {
+		return nil, err
+	}
+	in, err := m.readToTrace(text)
+	if err != nil {
+		return nil, err
+	}
+	trace := m.newTrace()
+	trace.Source = in.Labels
+	if m.Vocabularies.Subwords != nil {
+		trace.Source = m.tokens(m.Vocabularies.Source, in.Source)
+	}
+	trace.Encoder = &viewer.Stack{Tokens: trace.Source}
+	everywhere, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, withReadouts)
+	if err != nil {
+		return nil, err
+	}
+	probabilities := everywhere[0]
+	best := bestClass(probabilities)
+	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
+	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
+	trace.Output = []string{c.Answer}
+	if in.Answer != nil {
+		trace.Reference = m.tokens(m.Vocabularies.Target, answered(in.Answer))
+	}
+	c.Attention = shares(trace.Encoder)
+	return c, nil
+}
+
+// bestClass returns the class with the highest probability, the first of several. Padding and End are not classes.
+func bestClass(probabilities []float64) vocab.ID {
+	classes, best := probabilities[vocab.End+1:], 0
+	for i, p := range classes {
+		if p > classes[best] {
+			best = i
+		}
+	}
+	return vocab.End + 1 + vocab.ID(best)
+}
+
+// spell returns the readable form of a class. If classes are words of the source, it is the word that was read.
+func (m *Model) spell(in task.Input, class vocab.ID) string {
+	if v := m.Vocabularies; v.Source.Equal(v.Target) {
+		if at := slices.Index(in.Source, class); at >= 0 {
+			return in.Labels[at]
+		}
+	}
+	return m.Vocabularies.Target.Token(class)
+}
+
+// shares averages the attention of the last position.
+func shares(s *viewer.Stack) []Share {
+	last := len(s.Tokens) - 1
+	list := make([]Share, last+1)
+	ran := min(int(s.Updates[last]), len(s.Attention))
+	if ran == 0 {
+		return nil
+	}
+	for i := range list {
+		list[i].Position = i
+	}
+	for _, heads := range s.Attention[:ran] {
+		for _, queries := range heads {
+			for i, weight := range queries[last] {
+				list[i].Share += weight / float64(ran*len(heads))
+			}
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Compare(b.Share, a.Share) })
+	return list
+}
+
+// Classified is the answer of a classifier to one of several texts.
+type Classified struct {
+	Input   task.Input // the text as the model reads it
+	Classes []Class    // every class, the most probable one first; their probabilities sum to 1
+	Err     error      // the reason why this text has no answer, or nil
+}
+
+// Class is a class with its probability.
+type Class struct {
+	Name        string
+	Probability float64
+}
+
+// ClassifyAll classifies several texts, with the probability of every class. A text that cannot be read has an error of its own.
+func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, error) {
+	if err := m.CanClassify(); err != nil {
+		return nil, err
+	}
+	answers := make([]Classified, len(texts))
+	var examples []task.Example
+	var at []int
+	for i, text := range texts {
+		if answers[i].Input, answers[i].Err = m.Read(text); answers[i].Err == nil {
+			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
+		}
+	}
+	failed := func(i int, err error) { answers[at[i]].Err = queue.SourceError(err, len(examples[i].Source)) }
+	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
+		probabilities, err := e.Probabilities(ctx, examples)
+		for i, p := range probabilities {
+			answers[at[i]].Classes = sorted(m.Vocabularies.Target, p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return answers, nil
+}
+
+// inTurns calls compute with an evaluator that lets other calls compute between two batches. An example that cannot be computed, even
+// alone, is passed to failed and does not affect the others.
+func (m *Model) inTurns(ctx context.Context, failed func(example int, err error), compute func(*evaluation.Evaluator) error) error {
+	return m.queue.InTurns(ctx, func(pause func()) error {
+		if m.kept == nil {
+			m.kept = evaluation.NewKept(m.backend, m.store)
+		}
+		e := m.Evaluator()
+		e.Kept, e.Pause, e.Failed = m.kept, pause, failed
+		return compute(e)
+	})
+}
+
+// sorted returns the classes with their probabilities, the most probable one first. The first probability is that of the first token.
+func sorted(v *vocab.Vocabulary, probabilities []float64) []Class {
+	list := make([]Class, len(probabilities))
+	for i, p := range probabilities {
+		list[i] = Class{v.Token(vocab.End + 1 + vocab.ID(i)), p}
+	}
+	slices.SortStableFunc(list, func(a, b Class) int { return cmp.Compare(b.Probability, a.Probability) })
+	return list
+}
+
+// shared scales probabilities so that they sum to 1.
+func shared(probabilities []float64) []float64 {
+	sum := 0.0
+	for _, p := range probabilities {
+		sum += p
+	}
+	scaled := make([]float64, len(probabilities))
+	for i, p := range probabilities {
+		scaled[i] = p / max(sum, math.SmallestNonzeroFloat64)
+	}
+	return scaled
+}
