@@ -133,10 +133,13 @@ func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) b
 
 // newChain joins instructions. The size of blocks is chosen so that their part of all tensors fits into a cache.
 func (em *emitter) newChain(members []int, rows int) *exec.Chain {
-	c := &exec.Chain{Rows: rows, Unit: 1}
+	c := &exec.Chain{Rows: rows, Unit: 1, Parts: em.prog.Machine.Parts()}
 	largest := 1
 	for _, j := range members {
 		c.Members = append(c.Members, em.prog.Instructions[j])
+		if x, ok := em.prog.Instructions[j].(*exec.Fused); ok {
+			x.Parts = c.Parts
+		}
 		_, unit, _ := chainRows(em.prog.Instructions[j])
 		c.Unit = max(c.Unit, unit)
 		for _, a := range em.accesses[j] {

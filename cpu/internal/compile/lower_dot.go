@@ -79,7 +79,7 @@ func (em *emitter) lowerDot(e *graph.Expr) {
 		A: exec.Operand{Slot: em.slotOf(l.Base), Offset: l.Offset * size}, B: exec.Operand{Slot: em.slotOf(r.Base), Offset: r.Offset * size}, C: em.slotOf(e),
 		Matmul: kernel.Matmul{M: m.Size, N: n.Size, K: k.Size, ARow: m.A * size, AK: k.A * size, BK: k.B * size, BN: n.B * size,
 			CRow: m.C * size, Kernel: gemm},
-		Bytes: e.Bytes(), Batches: 1, Threads: em.prog.Machine.Threads,
+		Bytes: e.Bytes(), Batches: 1,
 	}
 	if m.Size == 1 {
 		d.CRow = n.Size * size
@@ -135,10 +135,12 @@ func (em *emitter) gemmOf(dtype dtypes.DType, m, n, k int) *kernel.Gemm {
 func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.Packed = -1
 	work := d.M * d.N * d.K * d.Batches
-	serialWork := 4 * em.prog.Machine.Share // number of multiplications below which a product is not shared
+	const each = 4 // multiplications take the time of one element
+	threads := em.prog.Machine.Threads
 	d.ChainRows = em.prog.Machine.Share / 32
-	d.Serial = work < serialWork || d.Threads == 1
-	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*d.Threads && d.M*d.N*d.K >= serialWork
+	d.Parts = em.partsOf(work / each)
+	d.Serial = d.Parts == 1
+	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*threads && d.M*d.N*d.K >= each*em.prog.Machine.Share
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
 	d.Direct = (few || d.Transposed()) && d.PaysToReadDirectly()   // if a is transposed, sums are long and rows few, as in gradients of weights
 	em.needScratch(d.StripBytes() + exec.CacheLine)
@@ -153,7 +155,10 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 		d.Packed = em.temp(d.PackedBytes())
 	}
 	strips := (d.M + d.Kernel.MR - 1) / d.Kernel.MR
-	d.ByColumn = d.Panels() >= 2*d.Threads && (strips < 2*d.Threads || d.N >= 2*d.M)
+	d.ByColumn = d.Panels() >= 2*threads && (strips < 2*threads || d.N >= 2*d.M)
+	if d.ByColumn && d.PackA {
+		d.Parts = threads // each part packs the whole left operand
+	}
 }
 
 // packing describes how a right operand is packed.

@@ -52,8 +52,8 @@ func (em *emitter) lowerFused(group *graph.Group) {
 		p.Rows, p.Cols = emptyExtent(group.Members[0], a)
 	}
 	p.Tile = min(max(1, tileElements/max(1, p.Cols)), max(1, p.Rows))
-	if threads := em.prog.Machine.Threads; group.Size >= em.prog.Machine.Share && p.Rows >= p.Tile*threads {
-		p.Parts = threads
+	if parts := min(em.partsOf(group.Size), p.Rows/p.Tile); parts >= em.prog.Machine.Threads {
+		p.Parts = parts
 	}
 	f := &fuser{em: em, group: group, prog: p, where: make(map[*graph.Expr]exec.Address), loaded: make(map[*graph.Expr]fusedOperand), whole: make(map[int]kernel.Key)}
 	for _, e := range group.Members {
@@ -66,6 +66,19 @@ func (em *emitter) lowerFused(group *graph.Group) {
 	f.assignRegisters()
 	em.emitAccess(p, f.accesses())
 	f.noteInPlace()
+}
+
+// partsOf returns the number of parts of a task that computes so many elements.
+func (em *emitter) partsOf(elements int) int {
+	const large = 16 // times the least that is shared: taking a part is then a small share of its time
+	m := em.prog.Machine
+	switch {
+	case elements < m.Share:
+		return 1
+	case elements < large*m.Share:
+		return m.Threads
+	}
+	return m.Parts()
 }
 
 // member adds the steps of one operation.
@@ -183,7 +196,7 @@ func (f *fuser) reduction(e *graph.Expr) {
 // partial reserves memory for the accumulators of e in each part.
 func (f *fuser) partial(e *graph.Expr, key kernel.Key) exec.Address {
 	size := e.DType.Size()
-	slot := f.em.temp(f.em.prog.Machine.Threads * e.Size() * size)
+	slot := f.em.temp(f.em.prog.Machine.Parts() * e.Size() * size)
 	f.prog.Partials = append(f.prog.Partials, exec.Partial{
 		Slot: slot, Dst: f.em.slotOf(e), Count: e.Size(), Size: size,
 		Neutral: kernel.Neutral[key], Combine: f.em.kernels().Elementwise[key],

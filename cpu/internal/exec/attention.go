@@ -62,7 +62,7 @@ func (h *HeadView) at(fr *frame, b, head int) unsafe.Pointer {
 	return unsafe.Add(h.Operand.at(fr), b*h.Batch+head*h.Head)
 }
 
-func (x *Attention) run(fr *frame) { fr.do(x) }
+func (x *Attention) run(fr *frame) { fr.do(x, fr.prog.Machine.Parts()) }
 
 // attentionPart is the state of one thread.
 type attentionPart struct {
@@ -79,17 +79,17 @@ type attentionPart struct {
 	more            bool // another head follows
 }
 
-func (x *Attention) part(fr *frame, part, parts int) {
-	lo, hi := split(x.B*x.H, part, parts)
-	x.runHeads(fr, part, lo, hi)
+func (x *Attention) part(fr *frame, mine share) {
+	lo, hi := mine.of(x.B * x.H)
+	x.runHeads(fr, mine, lo, hi)
 }
 
 // runHeads computes heads lo to hi, counted through all batches.
-func (x *Attention) runHeads(fr *frame, part, lo, hi int) {
+func (x *Attention) runHeads(fr *frame, mine share, lo, hi int) {
 	if lo == hi {
 		return
 	}
-	p := attentionPart{Attention: x, fr: fr, gemm: &fr.calls[part].GemmCall, call: &fr.calls[part].AttentionCall, add: fr.scratch[part]}
+	p := attentionPart{Attention: x, fr: fr, gemm: &fr.calls[mine.thread].GemmCall, call: &fr.calls[mine.thread].AttentionCall, add: fr.scratch[mine.thread]}
 	p.scores = unsafe.Add(p.add, x.AddBytes)
 	matrices := 1
 	if x.Backward {

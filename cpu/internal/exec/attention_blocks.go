@@ -42,27 +42,27 @@ func (x *BlockAttention) Blocks() int { return (x.N + x.Columns - 1) / x.Columns
 // strips returns the number of blocks of queries.
 func (x *BlockAttention) strips() int { return (x.M + x.Height - 1) / x.Height }
 
-func (x *BlockAttention) run(fr *frame) { fr.do(x) }
+func (x *BlockAttention) run(fr *frame) { fr.do(x, fr.prog.Machine.Parts()) }
 
-func (x *BlockAttention) part(fr *frame, part, parts int) {
+func (x *BlockAttention) part(fr *frame, mine share) {
 	if x.Size == 4 {
-		runBlockAttention[float32](x, fr, part, parts)
+		runBlockAttention[float32](x, fr, mine)
 		return
 	}
-	runBlockAttention[float64](x, fr, part, parts)
+	runBlockAttention[float64](x, fr, mine)
 }
 
 // runBlockAttention computes the part's share of the heads and, of the forward pass, of the blocks of queries.
-func runBlockAttention[T kernel.Float](x *BlockAttention, fr *frame, part, parts int) {
+func runBlockAttention[T kernel.Float](x *BlockAttention, fr *frame, mine share) {
 	each := x.strips()
 	if x.Backward {
 		each = 1
 	}
-	lo, hi := split(x.B*x.H*each, part, parts)
+	lo, hi := mine.of(x.B * x.H * each)
 	if lo == hi {
 		return
 	}
-	p := newBlockPart[T](x, fr, part)
+	p := newBlockPart[T](x, fr, mine)
 	for i := lo; i < hi; i++ {
 		if i == lo || i%each == 0 {
 			p.startHead(i / each)
@@ -102,9 +102,9 @@ func (x *BlockAttention) ScratchBytes() int {
 	return elements*x.Size + x.Packed[0] + x.Packed[1] + x.Blocks()*x.PackedBlock + 2*x.PackedQueries + 16*CacheLine
 }
 
-func newBlockPart[T kernel.Float](x *BlockAttention, fr *frame, part int) *blockPart[T] {
-	p := &blockPart[T]{BlockAttention: x, fr: fr, gemm: &fr.calls[part].GemmCall, call: &fr.calls[part].AttentionCall}
-	next := fr.scratch[part]
+func newBlockPart[T kernel.Float](x *BlockAttention, fr *frame, mine share) *blockPart[T] {
+	p := &blockPart[T]{BlockAttention: x, fr: fr, gemm: &fr.calls[mine.thread].GemmCall, call: &fr.calls[mine.thread].AttentionCall}
+	next := fr.scratch[mine.thread]
 	bytes := func(n int) unsafe.Pointer {
 		at := next
 		next = unsafe.Add(next, kernel.RoundUp(n, CacheLine))

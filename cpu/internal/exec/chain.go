@@ -1,6 +1,6 @@
 package exec
 
-// A Chain runs several instructions block by block: each thread takes its share of the rows, and runs all instructions on a block of
+// A Chain runs several instructions block by block: each part has its share of the rows, and runs all instructions on a block of
 // them before the next block. The results of an instruction are then still in the core's cache when the next one reads them, and the
 // threads synchronize twice per chain instead of after every instruction.
 //
@@ -10,6 +10,7 @@ type Chain struct {
 	Rows    int // of all tensors
 	Unit    int // rows that must stay together
 	Block   int // rows that run through all members at once
+	Parts   int // of the members, too
 	Members []Instruction
 }
 
@@ -19,8 +20,8 @@ func (c *Chain) run(fr *frame) {
 			p.begin(fr)
 		}
 	}
-	fr.do((*chainPacker)(c))
-	fr.do(c)
+	fr.do((*chainPacker)(c), fr.prog.Machine.Threads)
+	fr.do(c, c.Parts)
 	for _, m := range c.Members {
 		if p, ok := m.(*Fused); ok {
 			p.end(fr)
@@ -28,9 +29,9 @@ func (c *Chain) run(fr *frame) {
 	}
 }
 
-// part runs the blocks of one thread through all members.
-func (c *Chain) part(fr *frame, part, parts int) {
-	first, last := split(c.Rows/c.Unit, part, parts)
+// part runs the blocks of one part through all members.
+func (c *Chain) part(fr *frame, mine share) {
+	first, last := mine.of(c.Rows / c.Unit)
 	end := last * c.Unit
 	for lo := first * c.Unit; lo < end; lo += c.Block {
 		hi := min(lo+c.Block, end)
@@ -38,11 +39,11 @@ func (c *Chain) part(fr *frame, part, parts int) {
 			switch x := m.(type) {
 			case *Fused:
 				each := x.Rows / c.Rows
-				x.runRows(fr, part, lo*each, hi*each)
+				x.runRows(fr, mine, lo*each, hi*each)
 			case *Dot:
-				x.runRows(fr, part, lo, hi)
+				x.runRows(fr, mine, lo, hi)
 			case *Attention:
-				x.runHeads(fr, part, lo/x.M*x.H, hi/x.M*x.H)
+				x.runHeads(fr, mine, lo/x.M*x.H, hi/x.M*x.H)
 			}
 		}
 	}
@@ -51,10 +52,10 @@ func (c *Chain) part(fr *frame, part, parts int) {
 // chainPacker packs the right operands of all products of a chain.
 type chainPacker Chain
 
-func (t *chainPacker) part(fr *frame, part, parts int) {
+func (t *chainPacker) part(fr *frame, mine share) {
 	for _, m := range t.Members {
 		if d, ok := m.(*Dot); ok {
-			d.packShare(fr, part, parts)
+			d.packShare(fr, mine)
 		}
 	}
 }

@@ -62,23 +62,23 @@ func (x *CrossEntropy) run(fr *frame) {
 
 func runCrossEntropy[T kernel.Float](x *CrossEntropy, fr *frame) {
 	p := newEntropyPass[T](x, fr)
-	fr.do(partFunc(p.packWeights))
+	fr.do(partFunc(p.packWeights), fr.prog.Machine.Threads)
 	for p.first = 0; p.first < len(p.active); p.first += x.Height {
 		p.rows = min(x.Height, len(p.active)-p.first)
-		fr.do(partFunc(p.gatherRows))
-		fr.do(partFunc(p.blocks))
-		fr.do(partFunc(p.combine))
+		fr.do(partFunc(p.gatherRows), fr.prog.Machine.Threads)
+		fr.do(partFunc(p.blocks), fr.prog.Machine.Parts())
+		fr.do(partFunc(p.combine), fr.prog.Machine.Threads)
 		if x.Gradient {
-			fr.do(partFunc(p.weightGradient))
-			fr.do(partFunc(p.stateGradient))
+			fr.do(partFunc(p.weightGradient), fr.prog.Machine.Parts())
+			fr.do(partFunc(p.stateGradient), fr.prog.Machine.Parts())
 		}
 	}
 }
 
 // partFunc is a task.
-type partFunc func(part, parts int)
+type partFunc func(share)
 
-func (f partFunc) part(_ *frame, part, parts int) { f(part, parts) }
+func (f partFunc) part(_ *frame, mine share) { f(mine) }
 
 // entropyPass is the state of one execution.
 type entropyPass[T kernel.Float] struct {
@@ -162,14 +162,14 @@ func (p *entropyPass[T]) words(base unsafe.Pointer, block int) unsafe.Pointer {
 }
 
 // packWeights packs w for the logits and, by blocks of columns, for the gradient of the states.
-func (p *entropyPass[T]) packWeights(part, parts int) {
+func (p *entropyPass[T]) packWeights(mine share) {
 	w := p.W.at(p.fr)
-	lo, hi := split(p.Logits.Panels(), part, parts)
+	lo, hi := mine.of(p.Logits.Panels())
 	p.Logits.Pack(p.fr.ptrs[p.Packed], w, lo, hi)
 	if !p.Gradient {
 		return
 	}
-	for block, hi := split(p.Blocks(), part, parts); block < hi; block++ {
+	for block, hi := mine.of(p.Blocks()); block < hi; block++ {
 		g := p.DStates
 		g.K = p.width(block)
 		g.Pack(p.back(block), p.words(w, block), 0, g.Panels())
@@ -182,36 +182,36 @@ func (p *entropyPass[T]) back(block int) unsafe.Pointer {
 }
 
 // gatherRows copies the states of the block.
-func (p *entropyPass[T]) gatherRows(part, parts int) {
+func (p *entropyPass[T]) gatherRows(mine share) {
 	row := p.Width * p.Size
 	h, states := p.H.at(p.fr), p.fr.ptrs[p.States]
-	for i, hi := split(p.rows, part, parts); i < hi; i++ {
+	for i, hi := mine.of(p.rows); i < hi; i++ {
 		copyBytes(unsafe.Add(states, i*row), unsafe.Add(h, int(p.active[p.first+i])*row), row)
 	}
 }
 
 // blocks computes the softmax of the part's blocks of columns, each by itself.
-func (p *entropyPass[T]) blocks(part, parts int) {
+func (p *entropyPass[T]) blocks(mine share) {
 	if p.PackedStates >= 0 {
 		g := p.DWeights
 		g.K = p.rows
-		lo, hi := split(g.Panels(), part, parts)
+		lo, hi := mine.of(g.Panels())
 		g.Pack(p.fr.ptrs[p.PackedStates], p.fr.ptrs[p.States], lo, hi)
 	}
-	for block, hi := split(p.Blocks(), part, parts); block < hi; block++ {
-		p.multiply(part, block)
+	for block, hi := mine.of(p.Blocks()); block < hi; block++ {
+		p.multiply(mine, block)
 		p.readTargets(block)
-		p.softmax(part, block)
+		p.softmax(mine, block)
 	}
 }
 
 // multiply computes the logits of a block.
-func (p *entropyPass[T]) multiply(part, block int) {
+func (p *entropyPass[T]) multiply(mine share, block int) {
 	g, first, z := p.Logits, block*p.Columns, p.scores(block)
 	g.M, g.CRow = p.rows, p.stride(block)*p.Size
 	panel := first / g.Kernel.NR
 	area := kernel.Area{R0: 0, R1: p.rows, P0: panel, P1: panel + p.stride(block)/g.Kernel.NR, K0: 0, K1: g.K, Alone: true}
-	g.Multiply(&p.fr.calls[part].GemmCall, p.fr.ptrs[p.States], p.fr.ptrs[p.Packed], z, p.fr.scratch[part], area, false)
+	g.Multiply(&p.fr.calls[mine.thread].GemmCall, p.fr.ptrs[p.States], p.fr.ptrs[p.Packed], z, p.fr.scratch[mine.thread], area, false)
 	if width, stride := p.width(block), p.stride(block); width < stride {
 		for r := range p.rows {
 			clear(slice[T](z, p.rows*stride)[r*stride+width : (r+1)*stride])
@@ -239,12 +239,12 @@ func (p *entropyPass[T]) readTargets(block int) {
 }
 
 // softmax replaces the logits of a block by its softmax, and records their sums.
-func (p *entropyPass[T]) softmax(part, block int) {
+func (p *entropyPass[T]) softmax(mine share, block int) {
 	z, stride := p.scores(block), p.stride(block)
 	if p.anyB {
 		p.RowSum(unsafe.Pointer(&p.ofBlock(p.sums, block)[0]), z, nil, nil, p.rows, stride)
 	}
-	c := &p.fr.calls[part].AttentionCall
+	c := &p.fr.calls[mine.thread].AttentionCall
 	add := p.add
 	if block == p.Blocks()-1 {
 		add = p.add[p.Columns:]

@@ -10,10 +10,10 @@ import (
 var negativeInfinity = math.Inf(-1)
 
 // combine computes the results of the part's rows from those of the blocks of columns, and the factors of the gradient.
-func (p *entropyPass[T]) combine(part, parts int) {
+func (p *entropyPass[T]) combine(mine share) {
 	truth, total, correct := slice[T](p.fr.ptrs[p.Truth], p.Rows), slice[T](p.fr.ptrs[p.Total], p.Rows), slice[T](p.fr.ptrs[p.Correct], p.Rows)
 	words := float64(p.Words)
-	for i, hi := split(p.rows, part, parts); i < hi; i++ {
+	for i, hi := mine.of(p.rows); i < hi; i++ {
 		r := p.active[p.first+i]
 		largest := p.largest[i]
 		for block := 1; block < p.Blocks(); block++ {
@@ -85,10 +85,10 @@ func (p *entropyPass[T]) isBest(i int, largest T) bool {
 const gradientRows = 8
 
 // weightGradient computes dz of the part's blocks of columns, and from it their part of dw.
-func (p *entropyPass[T]) weightGradient(part, parts int) {
-	for block, hi := split(p.Blocks(), part, parts); block < hi; block++ {
+func (p *entropyPass[T]) weightGradient(mine share) {
+	for block, hi := mine.of(p.Blocks()); block < hi; block++ {
 		p.logitGradient(block)
-		p.multiplyWeights(part, block)
+		p.multiplyWeights(mine, block)
 	}
 }
 
@@ -126,10 +126,10 @@ func (p *entropyPass[T]) scaleSoftmax(z unsafe.Pointer, factor, shift []T, strid
 }
 
 // multiplyWeights adds the product of dz of a block and the states to dw.
-func (p *entropyPass[T]) multiplyWeights(part, block int) {
+func (p *entropyPass[T]) multiplyWeights(mine share, block int) {
 	g, z, stride := p.DWeights, p.scores(block), p.stride(block)*p.Size
 	g.K = p.rows
-	strips := p.fr.scratch[part]
+	strips := p.fr.scratch[mine.thread]
 	var left, right unsafe.Pointer
 	if p.ByColumn {
 		g.N, g.BK = p.width(block), stride
@@ -139,13 +139,13 @@ func (p *entropyPass[T]) multiplyWeights(part, block int) {
 		g.M, g.AK = p.width(block), stride
 		left, right = z, p.fr.ptrs[p.PackedStates]
 	}
-	g.Multiply(&p.fr.calls[part].GemmCall, left, right, p.words(p.fr.ptrs[p.DW], block), strips, g.All(), p.first > 0)
+	g.Multiply(&p.fr.calls[mine.thread].GemmCall, left, right, p.words(p.fr.ptrs[p.DW], block), strips, g.All(), p.first > 0)
 }
 
 // stateGradient computes the part's rows of dh, from dz of all blocks.
-func (p *entropyPass[T]) stateGradient(part, parts int) {
+func (p *entropyPass[T]) stateGradient(mine share) {
 	mr := p.DStates.Kernel.MR
-	lo, hi := split((p.rows+mr-1)/mr, part, parts)
+	lo, hi := mine.of((p.rows + mr - 1) / mr)
 	lo, hi = lo*mr, min(hi*mr, p.rows)
 	if lo >= hi {
 		return
@@ -156,7 +156,7 @@ func (p *entropyPass[T]) stateGradient(part, parts int) {
 		g := p.DStates
 		g.M, g.K, g.ARow = hi-lo, p.width(block), p.stride(block)*p.Size
 		z := unsafe.Add(p.scores(block), lo*g.ARow)
-		g.Multiply(&p.fr.calls[part].GemmCall, z, p.back(block), out, p.fr.scratch[part], g.All(), block > 0)
+		g.Multiply(&p.fr.calls[mine.thread].GemmCall, z, p.back(block), out, p.fr.scratch[mine.thread], g.All(), block > 0)
 	}
 	dh := p.fr.ptrs[p.DH]
 	for i := lo; i < hi; i++ {

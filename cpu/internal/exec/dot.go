@@ -14,7 +14,7 @@ type Dot struct {
 	Loops   []DotAxis // around the matrix product, with strides in bytes
 	Sums    []DotAxis // contracted axes other than k, whose products are summed
 	Batches int       // number of iterations of the loops
-	Threads int
+	Parts   int
 	Bytes   int
 	Empty   bool // there are no terms: the result is zero
 
@@ -47,14 +47,14 @@ func (d *Dot) run(fr *frame) {
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.Batches; fr.dotBatch++ {
 			if !d.ByColumn && !d.Direct && !d.isPacked(fr) {
-				fr.do((*dotPack)(d))
+				fr.do((*dotPack)(d), fr.prog.Machine.Threads)
 			}
-			fr.do((*dotProduct)(d))
+			fr.do((*dotProduct)(d), d.Parts)
 		}
 	case d.Serial:
-		d.part(fr, 0, 1)
+		d.part(fr, whole)
 	default:
-		fr.do(d)
+		fr.do(d, d.Parts)
 	}
 }
 
@@ -76,33 +76,33 @@ func (d *Dot) operands(fr *frame, batch int) (a, b, c unsafe.Pointer) {
 // dotPack packs the right operand, shared by panels.
 type dotPack Dot
 
-func (t *dotPack) part(fr *frame, part, parts int) {
+func (t *dotPack) part(fr *frame, mine share) {
 	d := (*Dot)(t)
 	_, b, _ := d.operands(fr, fr.dotBatch)
-	lo, hi := split(d.Panels(), part, parts)
+	lo, hi := mine.of(d.Panels())
 	d.Pack(fr.ptrs[d.Packed], b, lo, hi)
 }
 
 // packShare packs the share of one part, for products in a chain.
-func (d *Dot) packShare(fr *frame, part, parts int) {
+func (d *Dot) packShare(fr *frame, mine share) {
 	if d.isPacked(fr) {
 		return
 	}
-	lo, hi := split(d.Panels(), part, parts)
+	lo, hi := mine.of(d.Panels())
 	d.Pack(fr.ptrs[d.Packed], d.B.at(fr), lo, hi)
 }
 
 // runRows computes rows lo to hi of a product that is shared by rows, with a packed right operand.
-func (d *Dot) runRows(fr *frame, part, lo, hi int) {
+func (d *Dot) runRows(fr *frame, mine share, lo, hi int) {
 	w := d.All()
 	w.R0, w.R1 = lo, hi
-	d.Multiply(&fr.calls[part].GemmCall, d.A.at(fr), fr.ptrs[d.Packed], fr.ptrs[d.C], fr.scratch[part], w, false)
+	d.Multiply(&fr.calls[mine.thread].GemmCall, d.A.at(fr), fr.ptrs[d.Packed], fr.ptrs[d.C], fr.scratch[mine.thread], w, false)
 }
 
 // dotProduct multiplies, shared by strips of rows, or by panels, which each thread packs for itself.
 type dotProduct Dot
 
-func (t *dotProduct) part(fr *frame, part, parts int) {
+func (t *dotProduct) part(fr *frame, mine share) {
 	d := (*Dot)(t)
 	a, b, c := d.operands(fr, fr.dotBatch)
 	right := fr.ptrs[d.Packed]
@@ -111,23 +111,23 @@ func (t *dotProduct) part(fr *frame, part, parts int) {
 	}
 	if d.ByColumn {
 		w := d.All()
-		w.P0, w.P1 = split(d.Panels(), part, parts)
+		w.P0, w.P1 = mine.of(d.Panels())
 		if !d.Direct && !d.isPacked(fr) {
 			d.Pack(right, b, w.P0, w.P1)
 		}
-		d.Multiply(&fr.calls[part].GemmCall, a, right, c, fr.scratch[part], w, false)
+		d.Multiply(&fr.calls[mine.thread].GemmCall, a, right, c, fr.scratch[mine.thread], w, false)
 		return
 	}
 	w := d.All()
-	lo, hi := split((d.M+d.Kernel.MR-1)/d.Kernel.MR, part, parts)
+	lo, hi := mine.of((d.M + d.Kernel.MR - 1) / d.Kernel.MR)
 	w.R0, w.R1 = lo*d.Kernel.MR, min(hi*d.Kernel.MR, d.M)
-	d.Multiply(&fr.calls[part].GemmCall, a, right, c, fr.scratch[part], w, false)
+	d.Multiply(&fr.calls[mine.thread].GemmCall, a, right, c, fr.scratch[mine.thread], w, false)
 }
 
 // part computes a share of the batches, packing the right operand of each.
-func (d *Dot) part(fr *frame, part, parts int) {
-	lo, hi := split(d.Batches, part, parts)
-	packed := unsafe.Add(fr.scratch[part], kernel.RoundUp(d.StripBytes(), CacheLine))
+func (d *Dot) part(fr *frame, mine share) {
+	lo, hi := mine.of(d.Batches)
+	packed := unsafe.Add(fr.scratch[mine.thread], kernel.RoundUp(d.StripBytes(), CacheLine))
 	if d.Packed >= 0 {
 		packed = fr.ptrs[d.Packed]
 	}
@@ -148,7 +148,7 @@ func (d *Dot) part(fr *frame, part, parts int) {
 				d.Pack(packed, y, 0, d.Panels())
 				last = y
 			}
-			d.Multiply(&fr.calls[part].GemmCall, x, right, c, fr.scratch[part], d.All(), s > 0)
+			d.Multiply(&fr.calls[mine.thread].GemmCall, x, right, c, fr.scratch[mine.thread], d.All(), s > 0)
 		}
 	}
 }

@@ -27,22 +27,22 @@ type Address struct {
 // Slots that are not memory of the program.
 const (
 	slotNone    = -1
-	SlotScratch = -2 // registers of the part
+	SlotScratch = -2 // registers of the thread
 	SlotView    = -3 // result of a load: the register, or the memory itself
 )
 
 // Nowhere is the address of an operand that a kernel does not have.
 var Nowhere = Address{Slot: slotNone}
 
-func (a *Address) at(fr *frame, part, row int) unsafe.Pointer {
+func (a *Address) at(fr *frame, mine share, row int) unsafe.Pointer {
 	if a.Slot >= 0 {
-		return unsafe.Add(fr.ptrs[a.Slot], a.Offset+row*a.RowStep+part*a.PartStep)
+		return unsafe.Add(fr.ptrs[a.Slot], a.Offset+row*a.RowStep+mine.part*a.PartStep)
 	}
 	switch a.Slot {
 	case SlotScratch:
-		return unsafe.Add(fr.scratch[part], a.Offset)
+		return unsafe.Add(fr.scratch[mine.thread], a.Offset)
 	case SlotView:
-		return fr.views[part][a.Offset]
+		return fr.views[mine.thread][a.Offset]
 	}
 	return nil
 }
@@ -80,9 +80,9 @@ type Partial struct {
 func (p *Fused) run(fr *frame) {
 	p.begin(fr)
 	if p.Parts == 1 {
-		p.part(fr, 0, 1)
+		p.part(fr, whole)
 	} else {
-		fr.do(p)
+		fr.do(p, p.Parts)
 	}
 	p.end(fr)
 }
@@ -108,19 +108,19 @@ func (p *Fused) end(fr *frame) {
 }
 
 // part runs the tiles of one part.
-func (p *Fused) part(fr *frame, part, parts int) {
+func (p *Fused) part(fr *frame, mine share) {
 	tiles := (p.Rows + p.Tile - 1) / p.Tile
-	lo, hi := split(tiles, part, parts)
-	p.runRows(fr, part, lo*p.Tile, min(hi*p.Tile, p.Rows))
+	lo, hi := mine.of(tiles)
+	p.runRows(fr, mine, lo*p.Tile, min(hi*p.Tile, p.Rows))
 }
 
 // runRows runs the tiles of rows lo to hi.
-func (p *Fused) runRows(fr *frame, part, lo, hi int) {
+func (p *Fused) runRows(fr *frame, mine share, lo, hi int) {
 	if lo >= hi {
 		return
 	}
 	for i := range p.Prologue {
-		p.Prologue[i].exec(fr, part, 0, p.Tile, p.Cols)
+		p.Prologue[i].exec(fr, mine, 0, p.Tile, p.Cols)
 	}
 	for row := lo; row < hi; {
 		n := min(p.Tile, hi-row)
@@ -128,15 +128,15 @@ func (p *Fused) runRows(fr *frame, part, lo, hi int) {
 			n = min(n, p.Run-row%p.Run)
 		}
 		for i := range p.Steps {
-			p.Steps[i].exec(fr, part, row, n, p.Cols)
+			p.Steps[i].exec(fr, mine, row, n, p.Cols)
 		}
 		row += n
 	}
 }
 
 // exec runs one step on n rows from row on.
-func (s *Step) exec(fr *frame, part, row, n, cols int) {
-	dst := s.Dst.at(fr, part, row)
+func (s *Step) exec(fr *frame, mine share, row, n, cols int) {
+	dst := s.Dst.at(fr, mine, row)
 	rows := n
 	switch s.Extent {
 	case ExtentFlat:
@@ -149,13 +149,13 @@ func (s *Step) exec(fr *frame, part, row, n, cols int) {
 		rows, cols = 1, 1
 	}
 	if s.Load != nil {
-		at := s.Load.run(dst, s.A.at(fr, part, 0), row*cols, rows*cols, s.View > 0)
+		at := s.Load.run(dst, s.A.at(fr, mine, 0), row*cols, rows*cols, s.View > 0)
 		if s.View > 0 {
-			fr.views[part][s.View-1] = at
+			fr.views[mine.thread][s.View-1] = at
 		}
 		return
 	}
-	s.Kernel(dst, s.A.at(fr, part, row), s.B.at(fr, part, row), s.C.at(fr, part, row), rows, cols)
+	s.Kernel(dst, s.A.at(fr, mine, row), s.B.at(fr, mine, row), s.C.at(fr, mine, row), rows, cols)
 }
 
 // fillNeutral sets count elements of the given size to one value.

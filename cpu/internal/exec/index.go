@@ -46,16 +46,16 @@ func (g *Gather) run(fr *frame) {
 		return
 	}
 	if g.Count*g.Box.block*product(g.Box.dims) < 1<<15 {
-		g.part(fr, 0, 1)
+		g.part(fr, whole)
 		return
 	}
-	fr.do(g)
+	fr.do(g, fr.prog.Machine.Threads)
 }
 
-func (g *Gather) part(fr *frame, part, parts int) {
+func (g *Gather) part(fr *frame, mine share) {
 	axes := make([]int, len(g.Vectors.Dims))
 	indices := g.Vectors.Indices.at(fr)
-	lo, hi := split(g.Count, part, parts)
+	lo, hi := mine.of(g.Count)
 	for i := lo; i < hi; i++ {
 		pos := g.Vectors.at(i, axes)
 		from, to := 0, 0
@@ -91,16 +91,16 @@ func (s *Scatter) run(fr *frame) {
 		return
 	}
 	if len(s.Box.dims) > 0 || s.Box.block < 2*CacheLine || s.Count*s.Box.block < 1<<16 {
-		s.part(fr, 0, 1)
+		s.part(fr, whole)
 		return
 	}
-	fr.do(s)
+	fr.do(s, fr.prog.Machine.Threads)
 }
 
-func (s *Scatter) part(fr *frame, part, parts int) {
+func (s *Scatter) part(fr *frame, mine share) {
 	axes := make([]int, len(s.Vectors.Dims))
 	indices := s.Vectors.Indices.at(fr)
-	lo, hi := split(s.Box.block/s.Size, part, parts)
+	lo, hi := mine.of(s.Box.block / s.Size)
 	if lo == hi {
 		return
 	}

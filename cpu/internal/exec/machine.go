@@ -18,6 +18,14 @@ func NewMachine(kernels *kernel.Set, threads, share int) *Machine {
 	return &Machine{Kernels: kernels, Threads: threads, Share: share, Memory: func() Memory { return ReadMemory("/") }, pool: newPool(threads)}
 }
 
+// Parts returns the number of parts of a large task.
+func (m *Machine) Parts() int {
+	if m.Threads == 1 {
+		return 1
+	}
+	return partsPerThread * m.Threads
+}
+
 // Close frees idle memory and stops the threads. Running executions still finish.
 func (m *Machine) Close() {
 	m.arenas.shutdown()

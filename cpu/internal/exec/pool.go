@@ -7,10 +7,25 @@ import (
 	"sync/atomic"
 )
 
-// A task is work that can be split into parts with disjoint results.
+// A task is work that can be split into parts with disjoint results. Parts run on any thread, in any order.
 type task interface {
-	part(fr *frame, part, parts int)
+	part(fr *frame, mine share)
 }
+
+// A share is a part of a task and the thread that executes it, whose scratch memory it uses.
+type share struct{ thread, part, parts int }
+
+// whole is a task of one part.
+var whole = share{parts: 1}
+
+// of returns the share of n things: from lo to hi.
+func (s share) of(n int) (lo, hi int) {
+	return n * s.part / s.parts, n * (s.part + 1) / s.parts
+}
+
+// partsPerThread is how many parts of a large task there are for each thread. A thread that has finished its own takes over those of
+// others, which another process, or a slower core, holds up. Results depend on the number of parts, not on who executes them.
+const partsPerThread = 4
 
 // A pool runs tasks on a fixed number of threads.
 //
@@ -22,38 +37,60 @@ type pool struct {
 	mu      sync.Mutex // held by the execution that owns the helpers
 	helpers []*helper
 	job     job
+	queues  []queue     // one for each thread
 	owned   atomic.Bool // an execution has the helpers
 	stopped atomic.Bool
-}
 
-// job is what all helpers run next. It is written before their counters are raised.
-type job struct {
-	task task
-	fr   *frame
-}
-
-// A helper is one thread in addition to the caller's. Its flags have their own cache lines.
-//
-// Whoever claims the helper's part of a job first executes it: the helper, or the caller if it has finished its own part and the
-// helper has not begun because another process uses its core. So no thread waits for one that does not run, except for one that was
-// interrupted in the middle of a part.
-type helper struct {
+	// On cache lines of their own, because threads wait for them.
 	_      [64]byte
-	start  atomic.Uint32 // number of the job, raised by the owner
-	_      [60]byte
-	claim  atomic.Uint32 // set to start when somebody begins the part
-	_      [60]byte
-	done   atomic.Uint32 // set to start when the part is finished
-	_      [60]byte
+	number atomic.Uint32 // of the job, raised when its queues are filled
+	_      [64]byte
+	left   atomic.Int64 // parts of the job that are not finished
+	_      [64]byte
+}
+
+// job is what all threads run next. Only a thread with a part that is not finished may read it.
+type job struct {
+	task  task
+	fr    *frame
+	parts int
+}
+
+// A queue holds the parts of a job that a thread executes first, in their order, so that it finds in its cache what it has written
+// there in the task before. It has cache lines of its own.
+type queue struct {
+	_     [64]byte
+	parts atomic.Uint64 // 32 bits of the number of the job, 16 of the first part that nobody has taken, 16 of the part after the last
+	_     [56]byte
+}
+
+// fill puts parts lo to hi of a job into the queue.
+func (q *queue) fill(job uint32, lo, hi int) {
+	q.parts.Store(uint64(job)<<32 | uint64(lo)<<16 | uint64(hi))
+}
+
+// take returns the next part of a job, or false if there is none.
+func (q *queue) take(job uint32) (part int, ok bool) {
+	for {
+		parts := q.parts.Load()
+		next, end := parts>>16&0xffff, parts&0xffff
+		if uint32(parts>>32) != job || next == end {
+			return 0, false
+		}
+		if q.parts.CompareAndSwap(parts, parts+1<<16) {
+			return int(next), true
+		}
+	}
+}
+
+// A helper is one thread in addition to the caller's.
+type helper struct {
 	parked atomic.Bool
 	wake   chan struct{}
 }
 
-// claimPart claims the helper's part of a job. No later job can begin before the part is done.
-func (h *helper) claimPart(job uint32) bool { return h.claim.CompareAndSwap(job-1, job) }
-
 func newPool(threads int) *pool {
-	return &pool{threads: threads}
+	return &pool{threads: threads, queues: make([]queue, threads)}
 }
 
 // begin acquires the helpers for an execution. It returns false if another execution has them, or if a helper would have to be woken
@@ -105,25 +142,36 @@ func (p *pool) stop() {
 	}
 }
 
-// run executes all parts of t. The caller executes part 0, and then the parts that no helper has begun.
-func (p *pool) run(t task, fr *frame) {
-	p.job = job{t, fr}
+// run executes all parts of t.
+func (p *pool) run(t task, fr *frame, parts int) {
+	p.job = job{t, fr, parts}
+	p.left.Store(int64(parts))
+	number := p.number.Load() + 1
+	for i := range p.queues {
+		p.queues[i].fill(number, parts*i/p.threads, parts*(i+1)/p.threads)
+	}
+	p.number.Store(number)
 	for _, h := range p.helpers {
-		h.start.Add(1)
 		h.wakeUp()
 	}
-	t.part(fr, 0, p.threads)
-	for i, h := range p.helpers {
-		number := h.start.Load()
-		if h.claimPart(number) {
-			t.part(fr, i+1, p.threads)
-			h.done.Store(number)
-		}
+	p.work(0, number)
+	for spins := 1; p.left.Load() > 0; spins++ {
+		relax(spins)
 	}
-	for _, h := range p.helpers {
-		number := h.start.Load()
-		for spins := 1; h.done.Load() != number; spins++ {
-			relax(spins)
+}
+
+// work executes the parts of a thread, and then those that other threads have not begun. So no thread waits for one that does not run,
+// except for one that was interrupted in the middle of a part.
+func (p *pool) work(thread int, number uint32) {
+	for i := range p.queues {
+		q := &p.queues[(thread+i)%p.threads]
+		for {
+			part, ok := q.take(number)
+			if !ok {
+				break
+			}
+			p.job.task.part(p.job.fr, share{thread, part, p.job.parts})
+			p.left.Add(-1)
 		}
 	}
 }
@@ -151,15 +199,12 @@ const spinsBeforePark = spinsBeforeYield + 2000
 // long, and a service has requests to read and answers to write.
 const spinsAfterExecution = 20
 
-// help is the loop of a helper, which runs its part of each job.
-func (p *pool) help(h *helper, part int) {
+// help is the loop of a helper, which takes part in each job.
+func (p *pool) help(h *helper, thread int) {
 	seen := uint32(0)
 	for spins := 0; !p.stopped.Load(); {
-		if number := h.start.Load(); number != seen {
-			if h.claimPart(number) {
-				p.job.task.part(p.job.fr, part, p.threads)
-				h.done.Store(number)
-			}
+		if number := p.number.Load(); number != seen {
+			p.work(thread, number)
 			seen, spins = number, 0
 			continue
 		}
@@ -177,10 +222,10 @@ func (p *pool) help(h *helper, part int) {
 }
 
 // park sleeps until an execution begins, or a job other than the one seen last. The caller of a job does not wait for a helper that
-// sleeps: it claims the helper's part.
+// sleeps: it takes its parts.
 func (h *helper) park(p *pool, seen uint32) {
 	h.parked.Store(true)
-	if h.start.Load() == seen && !p.stopped.Load() {
+	if p.number.Load() == seen && !p.stopped.Load() {
 		<-h.wake
 	}
 	h.parked.Store(false)

@@ -3,7 +3,7 @@
 //
 // A Machine (machine.go) has threads (pool.go), which spin during an execution because waking a goroutine takes longer than most
 // instructions, and arenas (arena.go), which executions share. Program.Execute runs the instructions; each splits itself into parts
-// with disjoint results:
+// with disjoint results, more of them than threads, so that a thread whose core is slower or has other work executes fewer:
 //
 //	Fused              a fused group: steps of kernels on tiles of rows that stay in the L1 cache (fused.go)
 //	Dot                a product of tensors: loops around kernel.Matmul (dot.go)
@@ -106,15 +106,14 @@ type kernelCall struct {
 	_ [2 * CacheLine]byte
 }
 
-// do runs all parts of a task.
-func (fr *frame) do(t task) {
-	m := fr.prog.Machine
+// do runs a task in parts.
+func (fr *frame) do(t task, parts int) {
 	if fr.parallel {
-		m.pool.run(t, fr)
+		fr.prog.Machine.pool.run(t, fr, parts)
 		return
 	}
-	for part := range m.Threads {
-		t.part(fr, part, m.Threads)
+	for part := range parts {
+		t.part(fr, share{part: part, parts: parts})
 	}
 }
 
@@ -246,9 +245,4 @@ func product(dims []int) int {
 		n *= d
 	}
 	return n
-}
-
-// split returns the part's share of n: from lo to hi.
-func split(n, part, parts int) (lo, hi int) {
-	return n * part / parts, n * (part + 1) / parts
 }

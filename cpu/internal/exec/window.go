@@ -102,10 +102,10 @@ func (w *Window) position(axis, o, k, dim int) (int, bool) {
 	return p / d, p >= 0 && p%d == 0 && p/d < dim
 }
 
-func (w *ReduceWindow) run(fr *frame) { fr.do(w) }
+func (w *ReduceWindow) run(fr *frame) { fr.do(w, fr.prog.Machine.Parts()) }
 
-func (w *ReduceWindow) part(fr *frame, part, parts int) {
-	lo, hi := split(product(w.Out), part, parts)
+func (w *ReduceWindow) part(fr *frame, mine share) {
+	lo, hi := mine.of(product(w.Out))
 	rank := len(w.In)
 	o, k := make([]int, rank), make([]int, rank)
 	for i := lo; i < hi; i++ {
@@ -142,23 +142,23 @@ type Convolution struct {
 	Geometry                       Window
 	XStrides, KStrides, OutStrides []int
 	XDims, KDims, OutDims          []int
-	Compute                        func(c *Convolution, fr *frame, part, parts int)
+	Compute                        func(c *Convolution, fr *frame, mine share)
 }
 
 // Convolvers are the loops of Convolution by type.
-var Convolvers = map[dtypes.DType]func(c *Convolution, fr *frame, part, parts int){
+var Convolvers = map[dtypes.DType]func(c *Convolution, fr *frame, mine share){
 	dtypes.Float32: convolve[float32], dtypes.Float64: convolve[float64],
 	dtypes.Int8: convolve[int8], dtypes.Int16: convolve[int16], dtypes.Int32: convolve[int32], dtypes.Int64: convolve[int64],
 	dtypes.Uint8: convolve[uint8], dtypes.Uint16: convolve[uint16], dtypes.Uint32: convolve[uint32], dtypes.Uint64: convolve[uint64],
 }
 
-func (c *Convolution) run(fr *frame) { fr.do(c) }
+func (c *Convolution) run(fr *frame) { fr.do(c, fr.prog.Machine.Parts()) }
 
-func (c *Convolution) part(fr *frame, part, parts int) { c.Compute(c, fr, part, parts) }
+func (c *Convolution) part(fr *frame, mine share) { c.Compute(c, fr, mine) }
 
 // convolve computes out[b, o, s] = sum over k, w of x[b', g*K + k, s*stride + w*dilation - padding] * filter[k, o, w],
 // where channel o belongs to group g.
-func convolve[T kernel.Number](c *Convolution, fr *frame, part, parts int) {
+func convolve[T kernel.Number](c *Convolution, fr *frame, mine share) {
 	axes := &c.Axes
 	x := slice[T](c.X.at(fr), product(c.XDims))
 	filter := slice[T](c.Filter.at(fr), product(c.KDims))
@@ -168,7 +168,7 @@ func convolve[T kernel.Number](c *Convolution, fr *frame, part, parts int) {
 	inputs := c.KDims[axes.KernelInputChannels]
 	outputs := c.KDims[axes.KernelOutputChannels]
 	batches := c.OutDims[axes.OutputBatch]
-	lo, hi := split(len(out), part, parts)
+	lo, hi := mine.of(len(out))
 	for i := lo; i < hi; i++ {
 		unflatten(i, c.OutDims, index)
 		o, b := index[axes.OutputChannels], index[axes.OutputBatch]
