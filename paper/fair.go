@@ -25,7 +25,7 @@ func Rule() string {
 	}
 	last := len(rates) - 1
 	return "Compared rows differ in the model, and in the number of updates of a row of equal time. A row may also have a peak learning rate of its own, chosen on validation data from " +
-		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; so far none has, and all have that of the Universal Transformer, which was chosen by hand"
+		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; so far none has, and all have that of the Universal Transformer, which no search over these rates chose"
 }
 
 // Exceptions that several rows have.

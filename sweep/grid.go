@@ -22,7 +22,7 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", blamed(base, err, "set"), err)
 	}
-	points, err := f.points()
+	points, err := f.Points()
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func (f File) base(resolve func(string) (experiment.Run, error)) (experiment.Run
 	return run, nil
 }
 
-// points returns the combinations of variants and values of the grid, each with its name and assignments.
-func (f File) points() ([]Variant, error) {
+// Points returns the combinations of variants and values of the grid, each with its name, which is that of its cell, and its assignments.
+func (f File) Points() ([]Variant, error) {
 	points := []Variant(f.Variants)
 	if len(points) == 0 {
 		points = []Variant{{}}

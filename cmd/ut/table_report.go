@@ -19,7 +19,7 @@ func newTableReport() *cobra.Command {
 		Short: "Write pages that compare results with the paper's",
 		Long: `report reads the results of ut table run and writes a page: a verdict on every table and claim of
 the paper, and the tables in the paper's layout. Pages with all measurements and figures, one per
-table, are written next to the results.`,
+table, are written next to the results. They show the sweeps in the folder searches of the results.`,
 		Example: `  ut table report
   ut table report --results results    (the published ones)
   ut table report --out page.md`,
@@ -58,11 +58,15 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if err != nil {
 		return err
 	}
+	searches, err := report.ReadSearches(root)
+	if err != nil {
+		return err
+	}
 	folder, err := filepath.Rel(filepath.Dir(out), root)
 	if err != nil {
 		folder = root
 	}
-	pages, err := report.Render(results, folder, func(file string) bool {
+	pages, err := report.Render(results, searches, folder, func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
 	}, depth...)

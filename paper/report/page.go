@@ -20,12 +20,13 @@ type Pages struct {
 }
 
 // Render writes all pages. has reports whether a figure exists below the folder of results. folder is the path of that folder in links of
-// RESULTS.md. depth holds evaluations at many depths.
-func Render(results []sweep.Result, folder string, has func(file string) bool, depth ...DepthFile) (Pages, error) {
+// RESULTS.md. searches are shown on the pages of their tables. depth holds evaluations at many depths.
+func Render(results []sweep.Result, searches []Search, folder string, has func(file string) bool, depth ...DepthFile) (Pages, error) {
 	b, err := newBook(results)
 	if err != nil {
 		return Pages{}, err
 	}
+	b.searches = searches
 	pages := Pages{Files: map[string][]byte{}}
 	front := &page{book: b, files: pages.Files, has: has, folder: filepath.ToSlash(folder)}
 	front.verdicts()
@@ -54,8 +55,8 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n%s\n\n%s Use of test results during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
+	p.printf("## Table %d: %s (%s)\n%s\n\n%s%s Use of test results during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), p.searchesLink(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
 }
 
 // unequal states the rule of fair comparisons and names the rows that break it.
@@ -120,6 +121,7 @@ func (p *page) table(t paper.Table) {
 func (p *page) details(t paper.Table) {
 	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d.\n\n", t.Number, t.Title)
 	p.exceptions(t)
+	p.searches(t)
 	p.further(t)
 	switch t.Number {
 	case 1:

@@ -27,7 +27,11 @@ func published(t *testing.T) ([]sweep.Result, Pages) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := Render(results, "results", func(file string) bool {
+	searches, err := ReadSearches(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages, err := Render(results, searches, "results", func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
 	}, depth...)

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"universal-transformer/experiment"
+	"universal-transformer/internal/strictjson"
+	"universal-transformer/sweep"
+)
+
+// addResults adds the results of finished trials. Their configurations have the values that the sweep lists, and differ in no other field.
+func (s *Search) addResults(results []sweep.Result) error {
+	if len(results) > 0 && len(s.Trials) > 0 {
+		return errors.New("it has trials and a folder of results: give one of them")
+	}
+	s.kept = len(results) > 0
+	var before []configured
+	for _, r := range results {
+		c, err := s.configured(r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Name(), err)
+		}
+		for _, other := range before {
+			if err := c.comparable(other); err != nil {
+				return fmt.Errorf("%s: config: %w", r.Name(), err)
+			}
+		}
+		if r.ChosenBy != sweep.ByEntropy {
+			return fmt.Errorf("%s: chosen_by is %q: it must be %q", r.Name(), r.ChosenBy, sweep.ByEntropy)
+		}
+		before = append(before, c)
+		s.Trials = append(s.Trials, trial{r.Recipe, r.Seed, r.Step, r.Validation, r.TrainedBy})
+	}
+	return nil
+}
+
+// configured is the run of a result, with what its trial sets.
+type configured struct {
+	name     string
+	run      experiment.Run
+	assigned []string
+}
+
+// configured returns the run of a result, which must have the values of the trial with its name.
+func (s *Search) configured(r sweep.Result) (c configured, err error) {
+	assigned, ok := s.assignments(r.Recipe)
+	if !ok {
+		return c, s.unknown(r.Recipe)
+	}
+	run, err := experiment.Decode(r.Config)
+	if err != nil {
+		return c, fmt.Errorf("config: %w", err)
+	}
+	set, err := run.Set(slices.Concat(s.file.Set, assigned)...)
+	if err != nil {
+		return c, err
+	}
+	if fields := different(run, set); len(fields) > 0 {
+		return c, fmt.Errorf("config: %s is %v: the sweep says %v", fields[0], run.Fields()[fields[0]], set.Fields()[fields[0]])
+	}
+	if want := s.file.Name + "/" + r.Recipe; run.Name != want || run.Seed != r.Seed {
+		return c, fmt.Errorf("config: name is %q and seed %d: they must be %q and %d", run.Name, run.Seed, want, r.Seed)
+	}
+	return configured{r.Name(), run, assigned}, nil
+}
+
+// comparable returns an error if two runs differ in a field that neither of their trials sets. With the values of both trials, they are equal.
+func (c configured) comparable(other configured) error {
+	x, err := other.run.Set(slices.Concat(c.assigned, other.assigned)...)
+	if err != nil {
+		return err
+	}
+	y, err := c.run.Set(other.assigned...)
+	if err != nil {
+		return err
+	}
+	y.Name, y.Seed = x.Name, x.Seed
+	if fields := different(x, y); len(fields) > 0 {
+		return fmt.Errorf("%s is %v, that of %s is %v: their trials do not set the field", fields[0], y.Fields()[fields[0]], other.name, x.Fields()[fields[0]])
+	}
+	return nil
+}
+
+// assignments returns what a trial sets, apart from what all trials set.
+func (s *Search) assignments(name string) ([]string, bool) {
+	at := slices.IndexFunc(s.points, func(p sweep.Variant) bool { return p.Name == name })
+	if at < 0 {
+		return nil, false
+	}
+	return s.points[at].Set, true
+}
+
+func (s *Search) unknown(name string) error {
+	var names []string
+	for _, p := range s.points {
+		names = append(names, p.Name)
+	}
+	return fmt.Errorf("the sweep has no trial %q: it has %s", name, strictjson.List(names))
+}
+
+// different returns the fields in which two runs differ, sorted. It does not matter where their files are.
+func different(a, b experiment.Run) (fields []string) {
+	x, y := a.Identity().Fields(), b.Identity().Fields()
+	all := maps.Clone(x)
+	maps.Copy(all, y)
+	for field := range all {
+		if x[field] != y[field] {
+			fields = append(fields, field)
+		}
+	}
+	slices.Sort(fields)
+	return fields
+}
