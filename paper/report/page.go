@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
 )
 
@@ -20,10 +21,13 @@ type Pages struct {
 }
 
 // Render writes all pages. has reports whether a figure exists below the folder of results. folder is the path of that folder in links of
-// RESULTS.md. depth holds evaluations at many depths.
-func Render(results []sweep.Result, folder string, has func(file string) bool, depth ...DepthFile) (Pages, error) {
+// RESULTS.md. paired holds tests of the translations of table 7, depth evaluations at many depths.
+func Render(results []sweep.Result, paired []measure.Paired, folder string, has func(file string) bool, depth ...DepthFile) (Pages, error) {
 	b, err := newBook(results)
 	if err != nil {
+		return Pages{}, err
+	}
+	if err := b.addPaired(paired); err != nil {
 		return Pages{}, err
 	}
 	pages := Pages{Files: map[string][]byte{}}

@@ -23,11 +23,15 @@ func published(t *testing.T) ([]sweep.Result, Pages) {
 	if err != nil || len(results) == 0 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
+	paired, err := ReadPaired(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	depth, err := ReadDepth(root)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := Render(results, "results", func(file string) bool {
+	pages, err := Render(results, paired, "results", func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
 	}, depth...)

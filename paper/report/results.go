@@ -25,12 +25,13 @@ type run struct {
 
 // book holds all results, by cell.
 type book struct {
-	runs map[string][]run // by recipe, in the order of seeds
+	runs   map[string][]run // by recipe, in the order of seeds
+	paired []measure.Paired // by row and seed
 }
 
 // newBook decodes results. A result of a recipe that no table has is an error.
 func newBook(results []sweep.Result) (book, error) {
-	b, tables := book{map[string][]run{}}, map[string]paper.Table{}
+	b, tables := book{runs: map[string][]run{}}, map[string]paper.Table{}
 	for _, t := range paper.All() {
 		cells, err := t.Cells(nil, nil)
 		if err != nil {
