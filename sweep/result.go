@@ -203,17 +203,20 @@ func (r Result) Save(root string) error {
 // ErrRuns is the error of a folder that holds run directories where results are expected.
 var ErrRuns = errors.New("is a folder of run directories, not of results")
 
-// DepthFolder is a folder below results that holds evaluations at many depths, which are not results of a grid.
-const DepthFolder = "depth"
+// Folders below results whose files are not results of a grid.
+const (
+	DepthFolder  = "depth"  // evaluations at many depths
+	PairedFolder = "paired" // paired tests of the translations of two runs
+)
 
-// ReadAll reads every result below a folder, except in DepthFolder, in the order of family, column and seed. The list may be empty. A
-// folder of run directories is an error.
+// ReadAll reads every result below a folder, except in DepthFolder and PairedFolder, in the order of family, column and seed. The list may be
+// empty. A folder of run directories is an error.
 func ReadAll(root string) (results []Result, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
 			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
 		}
-		if err == nil && entry.IsDir() && path == filepath.Join(root, DepthFolder) {
+		if err == nil && entry.IsDir() && (path == filepath.Join(root, DepthFolder) || path == filepath.Join(root, PairedFolder)) {
 			return fs.SkipDir
 		}
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {

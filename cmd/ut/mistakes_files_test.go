@@ -88,7 +88,7 @@ var fileMistakes = []mistake{
 	{"table report --results {folder}", 1, "{folder} has no results", ""},
 	{"table report --results={nothing}", 2, "--results is empty", ""},
 
-	{"table", 2, "subcommand missing: one of list, run, report", ""},
+	{"table", 2, "subcommand missing: one of list, run, paired, report", ""},
 	{"experiment run table4 --jobs 2", 2, "ut experiment is now: ut table list, ut table run TABLE", ""},
 	{"report --results x", 2, "ut report is now: ut table report", ""},
 	{"table list 1 more", 2, "accepts at most 1 arg", ""},
