@@ -15,10 +15,12 @@ import (
 const tablePairedHelp = `paired compares the translations of two runs of table 7 with the same seed: the Universal
 Transformer (row translation) and ROW, both in COLUMN. The models translate the test set by which
 the column is compared, with the beam and the length penalties of their results, and must have the
-BLEU of the results to the last digit. The test is the one of ut bleu --paired: sacreBLEU's paired
-bootstrap, 1,000 resamples, seed 12345. It is about the sentences of the test set and the two runs,
-not about other seeds: ut table report shows it beside the tests over seeds, and no verdict counts
-it.
+BLEU of the results to the last digit. Other builds and backends round otherwise: use those that
+measured the results, which are recorded in them (measured_by).
+
+The test is the one of ut bleu --paired: sacreBLEU's paired bootstrap, 1,000 resamples, seed 12345.
+It is about the sentences of the test set and the two runs, not about other seeds: ut table report
+shows it beside the tests over seeds, and no verdict counts it.
 
 Every seed needs the results and the run directories of both rows. The test is written to the
 folder paired in the folder of results, as ROW-COLUMN-seedN.json, and replaces an earlier one.

@@ -108,7 +108,7 @@ func TestTablePaired(t *testing.T) {
 	}
 	for _, c := range []struct{ old, new, says string }{
 		{fmt.Sprintf(`"bleu": %v,`, found.Baseline), `"bleu": 99,`, "its result has 99, 40 sentences"},
-		{`"sentences": 40`, `"sentences": 41`, "41 sentences, measured with cpu:"},
+		{`"sentences": 40`, `"sentences": 41`, "41 sentences, measured by 0."},
 		{`"name": "test_2016_flickr"`, `"name": "other"`, "has no set test_2016_flickr"},
 		{`"best_step": \d+`, `"best_step": 1`, "its result that of step 1"},
 		{`"warmup": 5`, `"warmup": 6`, "has another configuration than the result of translation-transformer/multi30k-raw-seed2"},

@@ -185,8 +185,8 @@ func (r PairRequest) translated(ctx context.Context, cell paper.Cell, set string
 	log(fmt.Sprintf("%s: translating %s of %s", c.Name(), count(len(examples), "sentence"), set))
 	found, err = decoded(ctx, m, definition, examples, known.Alpha)
 	if err == nil && (found.bleu != known.BLEU || len(examples) != known.Sentences) {
-		err = fmt.Errorf("%s has %v BLEU on %s, %d sentences; its result has %v, %d sentences, measured with %s: use the same data and backend",
-			c.Name(), found.bleu, set, len(examples), known.BLEU, known.Sentences, result.MeasuredBy.Backend)
+		err = fmt.Errorf("%s has %v BLEU on %s, %d sentences; its result has %v, %d sentences, measured by %s with %s: use the same data, build and backend",
+			c.Name(), found.bleu, set, len(examples), known.BLEU, known.Sentences, result.MeasuredBy.Build(), result.MeasuredBy.Backend)
 	}
 	return found, err
 }

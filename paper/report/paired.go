@@ -125,7 +125,7 @@ func (p *page) bootstrapDetails(t paper.Table) {
 	}
 	p.printf("## Paired bootstrap over test sentences\n\nThe translations of two runs with the same seed, of %s and of the row compared with it, by paired bootstrap resampling (Koehn, 2004) as sacreBLEU "+
 		"computes it: sentences are drawn with replacement, and p is the share of samples whose absolute difference exceeds the mean of all samples by more than the observed difference. The test is about the sentences of the test set: it says nothing about other seeds. "+
-		"Its p-values are not corrected, and neither verdicts nor the comparisons of RESULTS.md over seeds count it.\n\n", ownRow(t).Family)
+		"Its p-values are not corrected, and neither the verdicts nor the tests over seeds in RESULTS.md count them.\n\n", ownRow(t).Family)
 	p.head("column", "set", "sentences", "compared with", "seed", "BLEU of "+ownRow(t).Family, "BLEU of the other", "difference", "p", "samples, their seed", "measured by")
 	for _, c := range t.Columns {
 		for _, d := range p.book.paired {
