@@ -117,6 +117,34 @@ func depthCommits(t *testing.T) map[string]string {
 	return commits
 }
 
+// Every paired test records who measured it, whole and plausible.
+// Caught when planted: the commit of one deleted; updates; two threads.
+func TestPairedProvenance(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join("..", "results", PairedFolder, "*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%d paired tests, %v", len(files), err)
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var p struct {
+			MeasuredBy Provenance `json:"measured_by"`
+		}
+		if err := json.Unmarshal(data, &p); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		h := Header{MeasuredBy: p.MeasuredBy}
+		if lacking := missing(h); lacking != "trained_by" {
+			t.Errorf("%s does not record: %q", file, lacking)
+		}
+		if err := plausible(h); err != nil {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+}
+
 // missing describes what a result does not record: "trained_by commit cpu; measured_by cpu". It is empty if the result is complete.
 func missing(h Header) string {
 	var parts []string

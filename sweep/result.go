@@ -203,20 +203,21 @@ func (r Result) Save(root string) error {
 // ErrRuns is the error of a folder that holds run directories where results are expected.
 var ErrRuns = errors.New("is a folder of run directories, not of results")
 
-// Folders below results whose files are not results of a table: DepthFolder holds evaluations at many depths, SearchesFolder holds sweeps.
+// Folders below results whose files are not results of a grid.
 const (
-	DepthFolder    = "depth"
-	SearchesFolder = "searches"
+	DepthFolder    = "depth"    // evaluations at many depths
+	SearchesFolder = "searches" // sweeps on validation data
+	PairedFolder   = "paired"   // paired tests of the translations of two runs
 )
 
-// ReadAll reads every result below a folder, except in DepthFolder and SearchesFolder, in the order of family, column and seed. The list may
-// be empty. A folder of run directories is an error.
+// ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty. A
+// folder of run directories is an error.
 func ReadAll(root string) (results []Result, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
 			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
 		}
-		if err == nil && entry.IsDir() && (path == filepath.Join(root, DepthFolder) || path == filepath.Join(root, SearchesFolder)) {
+		if other, below := filepath.Rel(root, path); below == nil && err == nil && entry.IsDir() && slices.Contains([]string{DepthFolder, SearchesFolder, PairedFolder}, other) {
 			return fs.SkipDir
 		}
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {

@@ -88,7 +88,15 @@ var fileMistakes = []mistake{
 	{"table report --results {folder}", 1, "{folder} has no results", ""},
 	{"table report --results={nothing}", 2, "--results is empty", ""},
 
-	{"table", 2, "subcommand missing: one of list, run, report", ""},
+	{"table paired translation-transformer", 2, "COLUMN is missing", ""},
+	{"table paired translation-transformr news", 2, `did you mean "translation-transformer"?`, ""},
+	{"table paired translation-transformer new", 2, `did you mean "news"?`, ""},
+	{"table paired translation-tiny news", 2, "column news is not known in row translation-tiny, which has multi30k", ""},
+	{"table paired translation news", 1, "translation is the Universal Transformer, which is compared with the others: name another row", ""},
+	{"table paired translation-transformer news --seeds x", 2, `--seeds: "x" is not a number of seeds`, ""},
+	{"table paired translation-transformer news --runs {folder}", 1, "translation/news-seed1 has no result in {folder}/results: run that cell first", ""},
+
+	{"table", 2, "subcommand missing: one of list, run, paired, report", ""},
 	{"experiment run table4 --jobs 2", 2, "ut experiment is now: ut table list, ut table run TABLE", ""},
 	{"report --results x", 2, "ut report is now: ut table report", ""},
 	{"table list 1 more", 2, "accepts at most 1 arg", ""},

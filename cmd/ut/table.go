@@ -21,7 +21,7 @@ compare the results with the paper's. A cell is one recipe, which ut train also 
   ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
   ut table report`,
 	}
-	parent(c, newTableList(), newTableRun(), newTableReport())
+	parent(c, newTableList(), newTableRun(), newTablePaired(), newTableReport())
 	return c
 }
 

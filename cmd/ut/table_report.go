@@ -17,9 +17,11 @@ func newTableReport() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report",
 		Short: "Write pages that compare results with the paper's",
-		Long: `report reads the results of ut table run and writes a page: a verdict on every table and claim of
-the paper, and the tables in the paper's layout. Pages with all measurements and figures, one per
-table, are written next to the results. They show the sweeps in the folder searches of the results.`,
+		Long: `report reads the results of ut table run and the tests of ut table paired and writes a page: a
+verdict on every table and claim of the paper, and the tables in the paper's layout. Pages with all
+measurements and figures, one per table, are written next to the results. They show the sweeps in
+the folder searches of the results. A test whose BLEU is not that of the results of its runs is an
+error.`,
 		Example: `  ut table report
   ut table report --results results    (the published ones)
   ut table report --out page.md`,
@@ -54,6 +56,10 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if len(results) == 0 {
 		return fmt.Errorf("%s has no results: ut table run writes them", root)
 	}
+	paired, err := report.ReadPaired(root)
+	if err != nil {
+		return err
+	}
 	depth, err := report.ReadDepth(root)
 	if err != nil {
 		return err
@@ -66,10 +72,10 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if err != nil {
 		folder = root
 	}
-	pages, err := report.Render(results, searches, folder, func(file string) bool {
+	pages, err := report.Render(report.Input{Results: results, Searches: searches, Paired: paired, Depth: depth}, folder, func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
-	}, depth...)
+	})
 	if err != nil {
 		return err
 	}

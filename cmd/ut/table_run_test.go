@@ -215,7 +215,7 @@ func TestTableList(t *testing.T) {
 func TestTableErrors(t *testing.T) {
 	data := stories(t)
 	for want, args := range map[string][]string{
-		"subcommand missing: one of list, run, report":                     {"table"},
+		"subcommand missing: one of list, run, paired, report":             {"table"},
 		`"rum" is not known: did you mean "run"?`:                          {"table", "rum"},
 		`did you mean "babi-1k-single"`:                                    {"table", "run", "1", "--rows", "babi-1k-singel"},
 		"TABLE is missing":                                                 {"table", "run"},

@@ -116,19 +116,13 @@ func translations(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func
 	measured := &Translation{}
 	_, column, _ := strings.Cut(c.Recipe, "/")
 	for _, s := range corpora(column) {
-		examples, notes, err := definition.Examples(m.Vocabularies, s.corpus)
+		examples, err := s.examples(m, definition, log)
 		if errors.Is(err, os.ErrNotExist) {
 			log(fmt.Sprintf("%s is not measured: %v", s.name, err))
 			continue
 		}
 		if err != nil {
 			return nil, err
-		}
-		for _, line := range notes {
-			log(line)
-		}
-		if m.Run.SourceEnd {
-			examples = task.WithEnds(examples)
 		}
 		penalties := []float64{evaluator.Beam.Alpha}
 		if s.validation {
@@ -143,6 +137,21 @@ func translations(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func
 		measured.Sets = append(measured.Sets, best)
 	}
 	return measured, nil
+}
+
+// examples reads the sentences for a model, whose task is definition.
+func (s sentences) examples(m *pipeline.Model, definition translation.Translation, log func(string)) ([]task.Example, error) {
+	examples, notes, err := definition.Examples(m.Vocabularies, s.corpus)
+	if err != nil {
+		return nil, err
+	}
+	for _, line := range notes {
+		log(line)
+	}
+	if m.Run.SourceEnd {
+		examples = task.WithEnds(examples)
+	}
+	return examples, nil
 }
 
 // translate measures a set with every length penalty and returns the measurement with the best BLEU.

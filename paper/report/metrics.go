@@ -52,6 +52,9 @@ func (p *page) metrics(t paper.Table, detail bool) {
 			if line := p.comparisons(t, c); line != "" {
 				p.printf("- %s\n", line)
 			}
+			if line := p.bootstrap(c); line != "" {
+				p.printf("- %s\n", line)
+			}
 		}
 		if n := len(p.book.tests(t, ownRow(t))); n > 1 && i == len(groups)-1 {
 			p.printf("- p-values of this table are corrected by Holm's method for its %d comparisons, those of its page of measurements included.\n", n)

@@ -155,6 +155,7 @@ func (p *page) translationDetails(t paper.Table) {
 		}
 	}
 	p.printf("\n")
+	p.bootstrapDetails(t)
 }
 
 // wmt14 writes the paper's own setting of table 7.

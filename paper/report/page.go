@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
 )
 
@@ -19,14 +20,25 @@ type Pages struct {
 	Files   map[string][]byte // pages and figures by their paths, with slashes, below the folder of results
 }
 
+// Input is what the pages show.
+type Input struct {
+	Results  []sweep.Result
+	Searches []Search
+	Paired   []measure.Paired // tests of the translations of table 7
+	Depth    []DepthFile
+}
+
 // Render writes all pages. has reports whether a figure exists below the folder of results. folder is the path of that folder in links of
-// RESULTS.md. searches are shown on the pages of their tables. depth holds evaluations at many depths.
-func Render(results []sweep.Result, searches []Search, folder string, has func(file string) bool, depth ...DepthFile) (Pages, error) {
-	b, err := newBook(results)
+// RESULTS.md.
+func Render(in Input, folder string, has func(file string) bool) (Pages, error) {
+	b, err := newBook(in.Results)
 	if err != nil {
 		return Pages{}, err
 	}
-	b.searches = searches
+	b.searches = in.Searches
+	if err := b.addPaired(in.Paired); err != nil {
+		return Pages{}, err
+	}
 	pages := Pages{Files: map[string][]byte{}}
 	front := &page{book: b, files: pages.Files, has: has, folder: filepath.ToSlash(folder)}
 	front.verdicts()
@@ -38,7 +50,7 @@ func Render(results []sweep.Result, searches []Search, folder string, has func(f
 		details.details(t)
 		pages.Files[t.Name()+".md"] = details.text.Bytes()
 	}
-	front.depth(depth)
+	front.depth(in.Depth)
 	pages.Results = bytes.TrimRight(front.text.Bytes(), "\n")
 	pages.Results = append(pages.Results, '\n')
 	return pages, nil

@@ -23,6 +23,10 @@ func published(t *testing.T) ([]sweep.Result, Pages) {
 	if err != nil || len(results) == 0 {
 		t.Fatalf("%d results, %v", len(results), err)
 	}
+	paired, err := ReadPaired(root)
+	if err != nil {
+		t.Fatal(err)
+	}
 	depth, err := ReadDepth(root)
 	if err != nil {
 		t.Fatal(err)
@@ -31,10 +35,10 @@ func published(t *testing.T) ([]sweep.Result, Pages) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := Render(results, searches, "results", func(file string) bool {
+	pages, err := Render(Input{Results: results, Searches: searches, Paired: paired, Depth: depth}, "results", func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
-	}, depth...)
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func balanced(t *testing.T, recipe string, seed uint64, value float64) sweep.Res
 // render renders results, and checks that RESULTS.md contains some texts.
 func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 	t.Helper()
-	pages, err := Render(results, nil, "results", func(string) bool { return false })
+	pages, err := Render(Input{Results: results}, "results", func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -177,7 +177,7 @@ func TestRenderRefuses(t *testing.T) {
 	unknown := balanced(t, "agreement/nothing", 1, 0.8)
 	wrong := balanced(t, "algorithmic/copy", 1, 0.8)
 	for want, r := range map[string]sweep.Result{`"agreement/nothing" is in no table`: unknown, "algorithmic/copy-seed1: measured": wrong} {
-		if _, err := Render([]sweep.Result{r}, nil, "results", func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Render(Input{Results: []sweep.Result{r}}, "results", func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -27,6 +27,7 @@ type run struct {
 type book struct {
 	runs     map[string][]run // by recipe, in the order of seeds
 	searches []Search
+	paired   []measure.Paired // by row and seed
 }
 
 // newBook decodes results. A result of a recipe that no table has is an error.

@@ -102,7 +102,7 @@ func TestSearchesSection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, err := Render(nil, slices.Concat(rates, heads), "out", func(string) bool { return false })
+	pages, err := Render(Input{Searches: slices.Concat(rates, heads)}, "out", func(string) bool { return false })
 	if err != nil {
 		t.Fatal(err)
 	}
