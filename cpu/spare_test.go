@@ -1,7 +1,6 @@
 package cpu
 
 import (
-	"runtime"
 	"testing"
 
 	"github.com/gomlx/compute"
@@ -64,8 +63,8 @@ func TestSpareMemory(t *testing.T) {
 	}
 	spare := func(want int) {
 		t.Helper()
-		if b.spare.bytes != want {
-			t.Fatalf("%d bytes are spare, want %d", b.spare.bytes, want)
+		if n := b.spare.young.bytes + b.spare.old.bytes; n != want {
+			t.Fatalf("%d bytes are spare, want %d", n, want)
 		}
 	}
 	x := filled(t, b, 1)
@@ -118,37 +117,54 @@ func TestSpareMemory(t *testing.T) {
 	spare(0)
 }
 
-// At most maxSpare bytes are spare for good; the others are used again too, until the garbage collector has run twice.
+// Memory of sizes that are no longer needed goes, and a limit that is too low for the buffers of one step grows.
 func TestSpareMemoryIsBounded(t *testing.T) {
 	var s spare
-	const size = maxSpare / 4 / 3 // elements of float32: three fit
-	for range 3 {
-		s.keep(dtypes.Float32, size, make([]float32, size))
+	step := func(buffers, size int) (missed int) { // makes and finalizes buffers
+		var made []any
+		for range buffers {
+			flat := s.take(dtypes.Float32, size)
+			if flat == nil {
+				flat = make([]float32, size)
+				missed++
+			}
+			made = append(made, flat)
+		}
+		for _, flat := range made {
+			s.keep(dtypes.Float32, size, flat)
+		}
+		return missed
 	}
-	if s.bytes != 3*4*size {
-		t.Fatalf("%d bytes are spare, want %d", s.bytes, 3*4*size)
+	// 40 sizes of 20 MB a step, one after the other, as batches of a decoder have them: 800 MB in all.
+	for shape := range 40 {
+		for i := range 20 {
+			if missed := step(20, 1<<18+shape); i > 0 && missed > 0 {
+				t.Fatalf("step %d of shape %d missed %d of 20 buffers", i, shape, missed)
+			}
+		}
+		if n := s.young.bytes + s.old.bytes; n > 2*leastSpare {
+			t.Fatalf("%d bytes are spare, more than twice the limit", n)
+		}
 	}
-	s.keep(dtypes.Float32, size-1, make([]float32, size-1))
-	if s.bytes != 4*(size-1) || s.take(dtypes.Int32, size-1) != nil {
-		t.Errorf("%d bytes are spare, want %d of the newest", s.bytes, 4*(size-1))
+	// Steps of 200 MB: six times the limit, which grows.
+	for i := range 20 {
+		if missed := step(50, 1<<20); i >= 10 && missed > 0 {
+			t.Fatalf("step %d missed %d of 50 large buffers", i, missed)
+		}
 	}
-	if flat, ok := s.take(dtypes.Float32, size).([]float32); !RaceEnabled && (!ok || len(flat) != size) { // pools forget some under the race detector
-		t.Errorf("of the others %d elements are left, want %d", len(flat), size)
+	// After them, steps of 20 MB again.
+	for shape := range 400 {
+		for range 2 {
+			step(20, 1<<18+shape)
+		}
 	}
-	runtime.GC()
-	runtime.GC()
-	if flat := s.take(dtypes.Float32, size); flat != nil {
-		t.Error("memory above the limit is kept in spite of two collections")
+	if n := s.young.bytes + s.old.bytes; n > 3*leastSpare {
+		t.Errorf("%d bytes are still spare", n)
 	}
-	if flat, ok := s.take(dtypes.Float32, size-1).([]float32); !ok || len(flat) != size-1 || s.bytes != 0 {
-		t.Errorf("took %d elements, %d bytes are left", len(flat), s.bytes)
+	if s.take(dtypes.Int32, 1<<18+399) != nil {
+		t.Error("memory of another type was taken")
 	}
-	s.keep(dtypes.Float32, maxSpare, make([]float32, 1))
-	if flat := s.take(dtypes.Float32, maxSpare); s.bytes != 0 || !RaceEnabled && flat == nil {
-		t.Errorf("of memory above the limit %d bytes are spare; it was lost: %v", s.bytes, flat == nil)
-	}
-	s.keep(dtypes.Float32, maxSpare, make([]float32, 1))
-	if s.drop(); s.take(dtypes.Float32, maxSpare) != nil {
+	if s.drop(); s.take(dtypes.Float32, 1<<18+399) != nil {
 		t.Error("memory is left after it was dropped")
 	}
 }
