@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"slices"
 	"testing"
 
 	"universal-transformer/experiment"
@@ -30,9 +31,12 @@ func publishedResults(t *testing.T, use func(recipe string, r published)) {
 	file := regexp.MustCompile(`^(.+/.+)-seed\d+\.json$`)
 	root := filepath.Join("..", "..", "results")
 	found := 0
-	err := filepath.WalkDir(root, func(path string, _ fs.DirEntry, err error) error {
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
+		}
+		if entry.IsDir() && slices.Contains([]string{"depth", "paired", "searches"}, entry.Name()) {
+			return fs.SkipDir
 		}
 		name, err := filepath.Rel(root, path)
 		m := file.FindStringSubmatch(filepath.ToSlash(name))
