@@ -1,6 +1,7 @@
 package exec
 
 import (
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -49,7 +50,7 @@ type pool struct {
 	_      [64]byte
 }
 
-// job is what all threads run next. Only a thread with a part that is not finished may read it.
+// job is what all threads run next. A thread that has taken a part may read it until it has finished the part.
 type job struct {
 	task  task
 	fr    *frame
@@ -60,24 +61,24 @@ type job struct {
 // there in the task before. It has cache lines of its own.
 type queue struct {
 	_     [64]byte
-	parts atomic.Uint64 // 32 bits of the number of the job, 16 of the first part that nobody has taken, 16 of the part after the last
+	parts atomic.Uint64 // 32 bits of the first part that nobody has taken, and 32 of the part after the last
 	_     [56]byte
 }
 
-// fill puts parts lo to hi of a job into the queue.
-func (q *queue) fill(job uint32, lo, hi int) {
-	q.parts.Store(uint64(job)<<32 | uint64(lo)<<16 | uint64(hi))
+// fill puts parts lo to hi of the job into the queue.
+func (q *queue) fill(lo, hi int) {
+	q.parts.Store(uint64(lo)<<32 | uint64(hi))
 }
 
-// take returns the next part of a job, or false if there is none.
-func (q *queue) take(job uint32) (part int, ok bool) {
+// take returns the next part of the job, or false if there is none.
+func (q *queue) take() (part int, ok bool) {
 	for {
 		parts := q.parts.Load()
-		next, end := parts>>16&0xffff, parts&0xffff
-		if uint32(parts>>32) != job || next == end {
+		next, end := parts>>32, parts&math.MaxUint32
+		if next == end {
 			return 0, false
 		}
-		if q.parts.CompareAndSwap(parts, parts+1<<16) {
+		if q.parts.CompareAndSwap(parts, parts+1<<32) {
 			return int(next), true
 		}
 	}
@@ -146,15 +147,14 @@ func (p *pool) stop() {
 func (p *pool) run(t task, fr *frame, parts int) {
 	p.job = job{t, fr, parts}
 	p.left.Store(int64(parts))
-	number := p.number.Load() + 1
 	for i := range p.queues {
-		p.queues[i].fill(number, parts*i/p.threads, parts*(i+1)/p.threads)
+		p.queues[i].fill(parts*i/p.threads, parts*(i+1)/p.threads)
 	}
-	p.number.Store(number)
+	p.number.Add(1)
 	for _, h := range p.helpers {
 		h.wakeUp()
 	}
-	p.work(0, number)
+	p.work(0)
 	for spins := 1; p.left.Load() > 0; spins++ {
 		relax(spins)
 	}
@@ -162,11 +162,11 @@ func (p *pool) run(t task, fr *frame, parts int) {
 
 // work executes the parts of a thread, and then those that other threads have not begun. So no thread waits for one that does not run,
 // except for one that was interrupted in the middle of a part.
-func (p *pool) work(thread int, number uint32) {
+func (p *pool) work(thread int) {
 	for i := range p.queues {
 		q := &p.queues[(thread+i)%p.threads]
 		for {
-			part, ok := q.take(number)
+			part, ok := q.take()
 			if !ok {
 				break
 			}
@@ -204,7 +204,7 @@ func (p *pool) help(h *helper, thread int) {
 	seen := uint32(0)
 	for spins := 0; !p.stopped.Load(); {
 		if number := p.number.Load(); number != seen {
-			p.work(thread, number)
+			p.work(thread)
 			seen, spins = number, 0
 			continue
 		}
