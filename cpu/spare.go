@@ -7,8 +7,8 @@ import (
 )
 
 const (
-	leastSpare = 32 << 20  // bytes that a generation may hold at least
-	mostSpare  = 512 << 20 // and at most
+	minSpare = 32 << 20  // least limit of a generation, in bytes
+	maxSpare = 512 << 20 // and largest
 )
 
 // spare keeps the memory of finalized buffers for new ones of the same size: a decoder makes the same tensors for every token and every
@@ -21,7 +21,7 @@ type spare struct {
 	mu         sync.Mutex
 	young, old generation
 	gone       map[spareKey]int // numbers of slices of the generation that was left last
-	limit      int              // in bytes, from leastSpare to mostSpare; 0: leastSpare
+	limit      int              // of a generation, in bytes; less than minSpare counts as minSpare
 	missed     bool             // a slice that is gone was needed since then
 }
 
@@ -51,7 +51,7 @@ func (s *spare) take(dtype dtypes.DType, size int) any {
 	if s.gone[key] > 0 {
 		s.gone[key]--
 		s.missed = true
-		s.limit = min(max(s.limit, leastSpare)+key.bytes(), mostSpare)
+		s.limit = min(max(s.limit, minSpare)+key.bytes(), maxSpare)
 	}
 	return nil
 }
@@ -65,7 +65,7 @@ func (s *spare) keep(dtype dtypes.DType, size int, flat any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.young.keep(key, flat)
-	if s.young.bytes > max(s.limit, leastSpare) {
+	if s.young.bytes > max(s.limit, minSpare) {
 		s.age()
 	}
 }

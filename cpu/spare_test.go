@@ -142,7 +142,7 @@ func TestSpareMemoryIsBounded(t *testing.T) {
 				t.Fatalf("step %d of shape %d missed %d of 20 buffers", i, shape, missed)
 			}
 		}
-		if n := s.young.bytes + s.old.bytes; n > 2*leastSpare {
+		if n := s.young.bytes + s.old.bytes; n > 2*minSpare {
 			t.Fatalf("%d bytes are spare, more than twice the limit", n)
 		}
 	}
@@ -158,7 +158,7 @@ func TestSpareMemoryIsBounded(t *testing.T) {
 			step(20, 1<<18+shape)
 		}
 	}
-	if n := s.young.bytes + s.old.bytes; n > 3*leastSpare {
+	if n := s.young.bytes + s.old.bytes; n > 3*minSpare {
 		t.Errorf("%d bytes are still spare", n)
 	}
 	if s.take(dtypes.Int32, 1<<18+399) != nil {

@@ -189,15 +189,19 @@ func Parse(data []byte) (r Result, err error) {
 
 // Save writes a result below a folder atomically.
 func (r Result) Save(root string) error {
-	data, err := json.MarshalIndent(r, "", "  ")
+	return Save(filepath.Join(root, r.File()), r)
+}
+
+// Save writes a value as JSON atomically, and makes the folder of the file.
+func Save(file string, value any) error {
+	data, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(root, r.File())
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 		return err
 	}
-	return atomicfile.Write(path, append(data, '\n'))
+	return atomicfile.Write(file, append(data, '\n'))
 }
 
 // ErrRuns is the error of a folder that holds run directories where results are expected.
@@ -210,6 +214,8 @@ const (
 	PairedFolder   = "paired"   // paired tests of the translations of two runs
 )
 
+var otherFolders = []string{DepthFolder, SearchesFolder, PairedFolder}
+
 // ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty. A
 // folder of run directories is an error.
 func ReadAll(root string) (results []Result, err error) {
@@ -217,7 +223,7 @@ func ReadAll(root string) (results []Result, err error) {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
 			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
 		}
-		if other, below := filepath.Rel(root, path); below == nil && err == nil && entry.IsDir() && slices.Contains([]string{DepthFolder, SearchesFolder, PairedFolder}, other) {
+		if err == nil && entry.IsDir() && filepath.Dir(path) == filepath.Clean(root) && slices.Contains(otherFolders, entry.Name()) {
 			return fs.SkipDir
 		}
 		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {

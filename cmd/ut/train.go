@@ -27,12 +27,7 @@ type trainFlags struct {
 	parallelFiles
 }
 
-func newTrain() *cobra.Command {
-	var f trainFlags
-	c := &cobra.Command{
-		Use:   "train RECIPE",
-		Short: "Train a recipe or a configuration of your own, or continue a run",
-		Long: `train trains a recipe of ut list, or the configuration in a file (ut show prints the fields), in a
+const trainHelp = `train trains a recipe of ut list, or the configuration in a file (ut show prints the fields), in a
 new run directory. --resume continues a run that was interrupted or killed from its newest
 checkpoint. On a CPU, with the same build, backend, kernels and number of threads, the result is
 bit-identical to an uninterrupted run; if kernels, products or threads differ, a message says so.
@@ -71,7 +66,14 @@ checkpoint; a second signal ends it immediately.
 
 With mpirun or srun and a build with -tags mpi, several processes share the batches of an update
 (training.accumulate, a multiple of their number). The result is bit-identical to that of a single
-process: see docs/hosts.md.`,
+process: see docs/hosts.md.`
+
+func newTrain() *cobra.Command {
+	var f trainFlags
+	c := &cobra.Command{
+		Use:   "train RECIPE",
+		Short: "Train a recipe or a configuration of your own, or continue a run",
+		Long:  trainHelp,
 		Example: `  ut train algorithmic/reverse
   ut train algorithmic/reverse --out runs/small --seed 7 --set model.width=64 --set training.steps=5000
   ut train --config mine.json --out runs/mine

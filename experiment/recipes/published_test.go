@@ -13,6 +13,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
+	"universal-transformer/sweep"
 	"universal-transformer/task/babi"
 	"universal-transformer/task/lambada"
 )
@@ -35,7 +36,7 @@ func publishedResults(t *testing.T, use func(recipe string, r published)) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && slices.Contains([]string{"depth", "paired", "searches"}, entry.Name()) {
+		if entry.IsDir() && slices.Contains([]string{sweep.DepthFolder, sweep.PairedFolder, sweep.SearchesFolder}, entry.Name()) {
 			return fs.SkipDir
 		}
 		name, err := filepath.Rel(root, path)

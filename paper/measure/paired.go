@@ -2,19 +2,16 @@ package measure
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"universal-transformer/bleu"
 	"universal-transformer/decoding"
 	"universal-transformer/experiment"
-	"universal-transformer/internal/atomicfile"
 	"universal-transformer/paper"
 	"universal-transformer/pipeline"
 	"universal-transformer/sweep"
@@ -79,17 +76,7 @@ func (p Paired) Summary() string {
 }
 
 // Save writes the test below a folder of results atomically.
-func (p Paired) Save(root string) error {
-	data, err := json.MarshalIndent(p, "", "  ")
-	if err != nil {
-		return err
-	}
-	path := filepath.Join(root, p.File())
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
-	}
-	return atomicfile.Write(path, append(data, '\n'))
-}
+func (p Paired) Save(root string) error { return sweep.Save(filepath.Join(root, p.File()), p) }
 
 // A PairRequest selects two runs of table 7 that have results: the Universal Transformer and another row.
 type PairRequest struct {

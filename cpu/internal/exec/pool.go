@@ -61,7 +61,7 @@ type job struct {
 // there in the task before. It has cache lines of its own.
 type queue struct {
 	_     [64]byte
-	parts atomic.Uint64 // 32 bits of the first part that nobody has taken, and 32 of the part after the last
+	parts atomic.Uint64 // the next part in the upper 32 bits, the one after the last part in the lower
 	_     [56]byte
 }
 
