@@ -17,7 +17,8 @@ import (
 type babiTask struct {
 	task             int
 	seeds            []float64 // test errors in percent, by seed
-	best             float64   // test error of the seed with the lowest validation error, and of equals the lowest cross entropy
+	best             float64   // test error of the seed with the lowest validation error, and of equals the lowest cross entropy, or if that is not recorded the first
+	equals           []float64 // test errors of all seeds with the lowest validation error
 	standIn          string    // "" if the task was trained on its own file
 	standInQuestions int
 	ponder           map[int]measure.PonderTimes // of the best seed, by supporting facts
@@ -41,7 +42,14 @@ func (b book) babiTasks(t paper.Table, r paper.Row) (list []babiTask) {
 			if m.StandIn != "" && standsFor(m.StandIn) == test.Task {
 				s.standIn, s.standInQuestions = m.StandIn, m.StandInQuestions
 			}
-			if v := m.Validation.Percent(); v < s.lowest || v == s.lowest && run.Validation > 0 && run.Validation < s.header.Validation {
+			v := m.Validation.Percent()
+			if v < s.lowest {
+				s.equals = nil
+			}
+			if v <= s.lowest {
+				s.equals = append(s.equals, test.Percent())
+			}
+			if v < s.lowest || v == s.lowest && run.Validation > 0 && run.Validation < s.header.Validation {
 				s.lowest = v
 				s.choose(run.Header, test)
 			}
@@ -82,6 +90,7 @@ func standsFor(file string) int {
 type babiAverage struct {
 	tasks           int
 	best, overSeeds float64 // test error in percent: of the best seeds, and of the means over seeds
+	low, high       float64 // test error of the seeds with the fewest and the most test errors among those with the lowest validation error
 	failed          []int
 }
 
@@ -96,6 +105,8 @@ func averageBabi(list []babiTask) (a babiAverage) {
 	a.tasks = len(list)
 	for _, s := range list {
 		a.best += s.best / float64(len(list))
+		a.low += slices.Min(s.equals) / float64(len(list))
+		a.high += slices.Max(s.equals) / float64(len(list))
 		a.overSeeds += mean(s.seeds) / float64(len(list))
 		if s.best > paper.BabiFails {
 			a.failed = append(a.failed, s.task)
@@ -144,14 +155,14 @@ func babiSeeds(list []babiTask) string {
 
 // babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
-	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files.\n\n")
+	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files. Validation often has no errors with several seeds: of equally good seeds, that of the lowest validation cross entropy counts, or the first where none is recorded, and the range tells what others would give.\n\n")
 	head := []string{"model", ""}
 	for _, s := range paper.BabiSettings {
 		head = append(head, s.Title)
 	}
 	p.head(head...)
 	for _, m := range paper.BabiModels {
-		rows := [][]string{{m.Title, "paper"}, {"", "ours, best seed by validation"}, {"", "ours, mean over seeds"}}
+		rows := [][]string{{m.Title, "paper"}, {"", "ours, best seed by validation"}, {"", "range of equally good seeds"}, {"", "ours, mean over seeds"}}
 		for _, s := range paper.BabiSettings {
 			row, _ := t.Row("babi-" + s.Name + m.Suffix)
 			for i, cell := range p.babiCells(t, row) {
@@ -177,18 +188,22 @@ func (p *page) babi(t paper.Table) {
 	p.ponderBySupports(t)
 }
 
-// babiCells returns the paper's figure, our best, and our mean with the number of seeds.
-func (p *page) babiCells(t paper.Table, r paper.Row) [3]string {
+// babiCells returns the paper's figure, our best, the range of what seeds with the same validation errors would give, and our mean with the
+// number of seeds.
+func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
 	said, list := paper.PublishedBabi(r.Family), p.book.babiTasks(t, r)
-	cells := [3]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", ""}
+	cells := [4]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", "", ""}
 	a := averageBabi(list)
 	if a.tasks == 0 {
 		return cells
 	}
 	cells[1] = fmt.Sprintf("%.2f (%d/%d)", a.best, len(a.failed), a.tasks)
-	cells[2] = fmt.Sprintf("%.2f, %s", a.overSeeds, babiSeeds(ownFiles(list)))
+	if low, high := fmt.Sprintf("%.2f", a.low), fmt.Sprintf("%.2f", a.high); low != high {
+		cells[2] = low + " to " + high
+	}
+	cells[3] = fmt.Sprintf("%.2f, %s", a.overSeeds, babiSeeds(ownFiles(list)))
 	if lacks := babiLacks(list); len(lacks) > 0 && len(lacks) <= 2 {
-		cells[2] += ", without " + numbered(lacks)
+		cells[3] += ", without " + numbered(lacks)
 	}
 	return cells
 }
@@ -217,7 +232,7 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 
 // ponderBySupports compares ponder times by the number of supporting facts.
 func (p *page) ponderBySupports(t paper.Table) {
-	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task.\n\n")
+	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task. Tasks with more than 5 %% errors are in brackets.%s\n\n", biasedPonder(t, p.book))
 	p.head("model", "questions of", "one fact", "two", "three")
 	said := []string{"paper", "tasks 1, 2, 3"}
 	for _, moments := range paper.BabiPonder {
@@ -230,7 +245,13 @@ func (p *page) ponderBySupports(t paper.Table) {
 			continue
 		}
 		three, all := bySupports(list)
-		p.row(append([]string{r.Family, "tasks 1, 2, 3"}, ponderCells(three)...)...)
+		cells := ponderCells(three)
+		for _, task := range averageBabi(list).failed {
+			if task <= len(cells) {
+				cells[task-1] = "[" + cells[task-1] + "]"
+			}
+		}
+		p.row(append([]string{r.Family, "tasks 1, 2, 3"}, cells...)...)
 		what := "all tasks"
 		if len(list) < len(paper.BabiTasks) {
 			what = fmt.Sprintf("%d of 20 tasks", len(list))
@@ -238,6 +259,21 @@ func (p *page) ponderBySupports(t paper.Table) {
 		p.row(append([]string{"", what}, ponderCells(all)...)...)
 	}
 	p.printf("\n")
+}
+
+// biasedPonder says in which rows the lowest ponder time chose the checkpoint; "" if in none.
+func biasedPonder(t paper.Table, b book) string {
+	var low []string
+	for _, r := range t.Rows {
+		if r.Adaptive && slices.ContainsFunc(b.row(t, r), func(r run) bool { return r.ChosenBy == sweep.ByPonder }) {
+			low = append(low, r.Family)
+		}
+	}
+	if len(low) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" Ponder times are biased downward in %s: among checkpoints with the same validation accuracy, the one with the lowest ponder time was selected. "+
+		"Since version 0.2, the one with the lowest cross entropy is selected.", and(low))
 }
 
 // bySupports sums histograms by the number of supporting facts: over tasks 1 to 3, where it equals the task's number, and over all tasks.

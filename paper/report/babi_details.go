@@ -8,7 +8,6 @@ import (
 	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
-	"universal-transformer/sweep"
 	"universal-transformer/task/babi"
 )
 
@@ -28,24 +27,16 @@ func (p *page) babiDetails(t paper.Table) {
 	p.stories(t)
 }
 
-// babiCaveats lists what was known of the test data, and the ponder times that are biased by selection.
+// babiCaveats lists what was known of the test data.
 func (p *page) babiCaveats(t paper.Table) {
 	p.printf("## Selection\n\nKnown test errors while the configurations were developed:\n\n")
-	var low []string
 	for _, r := range t.Rows {
 		runs := p.book.row(t, r)
 		if seen := paper.BabiSeen[r.Family]; seen != "" && len(runs) > 0 {
 			p.printf("- %s: %s.\n", r.Family, seen)
 		}
-		if r.Adaptive && slices.ContainsFunc(runs, func(r run) bool { return r.ChosenBy == sweep.ByPonder }) {
-			low = append(low, r.Family)
-		}
 	}
 	p.printf("\n")
-	if len(low) > 0 {
-		p.printf("Ponder times are biased downward in %s: among checkpoints with the same validation accuracy, the one with the lowest ponder time was selected. "+
-			"Since version 0.2, the one with the lowest cross entropy is selected.\n\n", and(low))
-	}
 }
 
 // appendixC writes the results of dynamic halting task by task: the best seed, and mean and deviation over seeds.

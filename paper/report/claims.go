@@ -17,6 +17,7 @@ func claims() []claim {
 		{"Section 3.1", "bAbI: halting better than fixed depth", "0.21 against 0.23 % errors", judgeBabiModels("-adaptive", "")},
 		{"Section 3.1", "bAbI: the Transformer always overfits", "in words", judgeOverfitting},
 		{"Section 3.1", "bAbI: ponder time grows with the supporting facts", "2.3, 3.1, 3.8 steps for 1, 2, 3 facts", judgePonder},
+		{"Section 3.1", "bAbI: ponder times are more uniform with fewer facts", "± 0.8, 1.1, 2.2 for 1, 2, 3 facts", judgeUniformity},
 		{"Section 3.1", "bAbI: with three facts, many positions halt at step 1 or 2", "in words", judgeEarlyHalting},
 		{"Section 3.1", "bAbI: attention sharpens from step to step, fixed depth", "in words", judgeSharpening(false)},
 		{"Section 3.1", "bAbI: attention sharpens from step to step, dynamic halting", "in words", judgeSharpening(true)},
@@ -93,9 +94,25 @@ func (b book) babiRow(family string) []babiTask {
 	return b.babiTasks(t, r)
 }
 
-// judgePonder compares the order of ponder times for one, two and three supporting facts, tasks 1 to 3, in models that solve the task and were
-// trained on its own file.
+// judgePonder compares the order of mean ponder times for one, two and three supporting facts.
 func judgePonder(b book) judgement {
+	return b.judgeByFacts("%.1f", func(p measure.PonderTimes) (count int, value float64) {
+		count, value, _ = p.Moments()
+		return count, value
+	})
+}
+
+// judgeUniformity does the same with the standard deviations of ponder times.
+func judgeUniformity(b book) judgement {
+	return b.judgeByFacts("± %.2f", func(p measure.PonderTimes) (count int, value float64) {
+		count, _, value = p.Moments()
+		return count, value
+	})
+}
+
+// judgeByFacts compares the order of a moment of ponder times for one, two and three supporting facts, tasks 1 to 3, in models that solve the task
+// and were trained on its own file. The moment returns 0 positions if there are none.
+func (b book) judgeByFacts(format string, moment func(measure.PonderTimes) (count int, value float64)) judgement {
 	t := paper.Table1()
 	var ours, why []string
 	complete, all := false, true
@@ -105,22 +122,22 @@ func judgePonder(b book) judgement {
 		if !r.Adaptive || len(three) < 2 {
 			continue
 		}
-		var steps []string
+		var texts []string
 		known := 0
 		for n := 1; n <= 3; n++ {
-			if count, mean, _ := three[n].Moments(); count > 0 {
-				steps, known = append(steps, fmt.Sprintf("%.1f", mean)), known+1
+			if count, value := moment(three[n]); count > 0 {
+				texts, known = append(texts, fmt.Sprintf(format, value)), known+1
 			} else {
-				steps = append(steps, "?")
+				texts = append(texts, "unsolved")
 			}
 		}
 		name := settingTitle(r.Family)
-		ours = append(ours, name+" "+strings.Join(steps, ", "))
-		complete, all = complete || known == 3, all && rises(three)
-		if !rises(three) {
+		ours = append(ours, name+" "+strings.Join(texts, ", "))
+		complete, all = complete || known == 3, all && rises(three, moment)
+		if !rises(three, moment) {
 			why = append(why, name+" does not rise")
 		}
-		if !rises(ofAll) {
+		if !rises(ofAll, moment) {
 			why = append(why, "does not rise over the questions of all tasks, "+name)
 		}
 	}
@@ -153,15 +170,15 @@ func settingTitle(family string) string {
 // plain returns the title of a setting without commas: "10k single".
 func plain(title string) string { return strings.ReplaceAll(title, ",", "") }
 
-// rises reports whether mean ponder times rise with the number of facts, among those that are known.
-func rises(by map[int]measure.PonderTimes) bool {
-	last := 0.0
+// rises reports whether a moment of ponder times rises with the number of facts, among those that are known.
+func rises(by map[int]measure.PonderTimes, moment func(measure.PonderTimes) (count int, value float64)) bool {
+	last := math.Inf(-1)
 	for n := 1; n <= 3; n++ {
-		if count, mean, _ := by[n].Moments(); count > 0 {
-			if mean <= last {
+		if count, value := moment(by[n]); count > 0 {
+			if value <= last {
 				return false
 			}
-			last = mean
+			last = value
 		}
 	}
 	return true
@@ -192,7 +209,7 @@ func judgeEarlyHalting(b book) judgement {
 		steps = append(steps, thousands(n))
 	}
 	total, _, _ := p.Moments()
-	j := judgement{fmt.Sprintf("%.0f %% (positions by step: %s)", 100*float64(early)/float64(total), strings.Join(steps, " / ")), Reproduced, ""}
+	j := judgement{fmt.Sprintf("%.0f %% (positions that halt at step 1, 2, ...: %s)", 100*float64(early)/float64(total), strings.Join(steps, " / ")), Reproduced, ""}
 	switch {
 	case best.best > paper.BabiFails:
 		j.verdict = NotComparable

@@ -45,7 +45,6 @@ func Render(in Input, folder string, has func(file string) bool) (Pages, error) 
 	for _, t := range paper.All() {
 		front.heading(t)
 		front.table(t)
-		front.sizes(t)
 		details := &page{book: b, files: pages.Files, has: has}
 		details.details(t)
 		pages.Files[t.Name()+".md"] = details.text.Bytes()
@@ -67,7 +66,7 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n%s\n\n%s%s Use of test results during development: %s%s [All measurements, training details and figures](%s).%s\n\n",
+	p.printf("## Table %d: %s (%s)\n%s\n\n%s%s Use of test results during development: %s%s [All measurements, parameters, training times and figures](%s).%s\n\n",
 		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), p.searchesLink(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
 }
 
@@ -146,6 +145,7 @@ func (p *page) details(t paper.Table) {
 		p.metricsDetails(t)
 	}
 	p.curves(t)
+	p.sizes(t)
 	p.training(t)
 }
 

@@ -115,7 +115,7 @@ func (p *page) bootstrap(c paper.Column) string {
 	if len(texts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s, sacreBLEU's paired bootstrap, about these sentences and runs, not about other seeds: %s.", c.Title, compared(c).Title, strings.Join(texts, ", "))
+	return fmt.Sprintf("%s, %s, sacreBLEU's paired bootstrap, of the seeds whose weights were kept, not corrected, about these sentences and runs, not about other seeds: %s.", c.Title, compared(c).Title, strings.Join(texts, ", "))
 }
 
 // bootstrapDetails writes the paired tests of table 7.

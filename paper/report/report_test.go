@@ -27,7 +27,7 @@ func result(t *testing.T, recipe string, seed uint64, validation float64, m swee
 }
 
 // Of seeds with equal validation errors the one with the lowest cross entropy is the best, and a setting with words exchanged that reaches the
-// paper's figure is better with changes. Caught when planted: the first of equals; the verdict "reproduced"; 19 tasks of which one fails.
+// paper's figure is reached with changes. Caught when planted: the first of equals; the verdict "reproduced"; 19 tasks of which one fails.
 func TestRenamedBabi(t *testing.T) {
 	var results []sweep.Result
 	for task := 1; task <= 20; task++ {
@@ -37,7 +37,7 @@ func TestRenamedBabi(t *testing.T) {
 			results = append(results, r)
 		}
 	}
-	render(t, results, "| Table 1: bAbI, 1k, single, words exchanged: average error, % | better with changes | 5.31, halting 4.55 | 3.00 (mean over seeds 2.00) | 3 seeds; people,",
+	render(t, results, "| Table 1: bAbI, 1k, single, words exchanged: average error, % | reached with changes | 5.31, halting 4.55 | 3.00 (mean over seeds 2.00) | 3 seeds; people,",
 		"| Table 1: bAbI, 1k, single: average error, % | not run |")
 }
 
@@ -82,7 +82,7 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 
 // Without results every table and claim is not run, but for the two that tests show, and every table has a section.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "2 are reproduced, 0 better with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 39 not run")
+	pages := render(t, nil, "2 are reproduced, 0 reached with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 40 not run")
 	for _, table := range paper.All() {
 		if !strings.Contains(string(pages.Results), "\n## Table "+string(rune('0'+table.Number))+": ") || len(pages.Files[table.Name()+".md"]) == 0 {
 			t.Errorf("table %d has no section or page", table.Number)
@@ -100,13 +100,37 @@ func TestBabi(t *testing.T) {
 		}),
 		answered(t, "babi-10k-single/task02", 1, 2, 7, 20), answered(t, "babi-10k-single/task02", 2, 2, 5, 30), answered(t, "babi-10k-single-adaptive/task19", 1, 19, 80, 61),
 	}, "|  | ours, best seed by validation | 30.00 (1/1) |", "|  | ours, mean over seeds | 25.00, 2 seeds |",
-		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00) over 1 task, halting 61.00 | 2 seeds; task 3 on a stand-in 77.0 %; task 2 fails |")
+		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00) over 1 task, halting 61.00 | 2 seeds; task 3 on a stand-in 77.0 %; halting has too few tasks to be judged; task 2 fails |")
 	for _, want := range []string{"| 19 | path finding | 2.8; 3.4 ± 4.0 | 61.0; n = 1 | 3.1; 6.1 ± 7.3 | missing |", "| 2 | two supporting facts | 30.0, failed | 25.0 ± 7.1 | 2 |",
 		"| 3 | three supporting facts, trained on the stand-in | 77.0, failed |"} {
 		if !strings.Contains(string(pages.Files["table1.md"]), want) {
 			t.Errorf("table1.md lacks %q", want)
 		}
 	}
+}
+
+// Nineteen of twenty tasks are not the paper's average, however small it is. Of three seeds with the same validation errors and no recorded cross
+// entropy the first counts, and the range tells of the others: of task 2 1.0 (.2 to 1.0), without the seed with more validation errors, of the others 0.
+// 1 / 19 = .053, .2 / 19 = .0105, (1 + .2 + 8) / 3 / 19 = .161. Caught when planted: 19 tasks reproduced; the range over all seeds; a solved task among those that fail.
+func TestBabiAverage(t *testing.T) {
+	var results []sweep.Result
+	for task := 1; task <= 19; task++ {
+		recipe := fmt.Sprintf("babi-10k-single/task%02d", task)
+		wrong := [3]int{}
+		if task == 2 {
+			wrong = [3]int{10, 2, 80}
+		}
+		for seed, w := range wrong {
+			results = append(results, result(t, recipe, uint64(seed+1), 0, &measure.Babi{
+				TrainingQuestions: 900, Validation: measure.Errors{Questions: 100, Wrong: seed / 2},
+				Tests: []measure.BabiTest{{Task: task, Errors: measure.Errors{Questions: 1000, Wrong: w}}},
+			}))
+		}
+	}
+	want := "0.05 (mean over seeds 0.16) over 19 tasks | 3 seeds; task 20 not run; task 2 fails in 1 of 3 seeds |"
+	render(t, results, "| not comparable | 0.23, halting 0.21 | "+want, "|  | range of equally good seeds | 0.01 to 0.05 |")
+	results = append(results, answered(t, "babi-10k-single/task20", 1, 20, 0, 0))
+	render(t, results, "| reproduced | 0.23, halting 0.21 | 0.05 (mean over seeds 0.15) | 1 to 3 seeds; task 2 fails in 1 of 3 seeds |")
 }
 
 // Table 4 has the seed with the lowest validation cross entropy, the spread over seeds, and for one seed the interval; the Transformer that is ahead is
@@ -158,7 +182,7 @@ func TestMetrics(t *testing.T) {
 	}, "| Universal Transformer | ours, 2 seeds | 0.810 ± 0.014 |", "|  | halting minus the best other | ours | +0.090 | +0.154 |",
 		"|  | halting minus the best, as printed | paper | 0 | -0.008 | 0.002 | 0.009 | 0.016 | 0.027 |  |  |",
 		"better than Transformer (+0.200; Welch's t-test, n = 2 and 2, p = 0.0099)", "not distinguishable from UT with dynamic halting (-0.090; t-test of a single run, n = 2 and 1, p = 0.12)",
-		"| not comparable | 0.992, halting 0.992 | 0.810 (enriched-text) |", "enriched-text +0.090 +0.154 | rises in 1 of 1 settings")
+		"| not comparable | 0.992, halting 0.992 | 0.810 (enriched regime, next-token number prediction) |", "enriched-text +0.090 +0.154 | rises in 1 of 1 settings")
 }
 
 // Text of result files cannot end a cell, begin a tag or become a link.
@@ -185,7 +209,7 @@ func TestRenderRefuses(t *testing.T) {
 
 // Every verdict is explained in the legend.
 func TestVerdictsAreExplained(t *testing.T) {
-	for _, v := range []Verdict{Reproduced, Better, NotReproduced, Contradicted, NotComparable, NotRun} {
+	for _, v := range []Verdict{Reproduced, Changed, NotReproduced, Contradicted, NotComparable, NotRun} {
 		if !strings.Contains(legend, "**"+string(v)+"**") {
 			t.Errorf("%q is not explained", v)
 		}

@@ -9,7 +9,7 @@ import (
 	"universal-transformer/sweep"
 )
 
-// searches writes the searches behind a table, and names the rows without one.
+// searches writes the searches behind a table, and names the rows without one in any column.
 func (p *page) searches(t paper.Table) {
 	p.printf("## Searches\n\nTrials with other values of a recipe's fields, compared on validation data. Only trials with recorded figures are listed; docs/log.md describes others in words.\n\n")
 	for _, s := range p.book.searchesOf(t) {
@@ -19,7 +19,7 @@ func (p *page) searches(t paper.Table) {
 	if len(searched) == 0 {
 		p.printf("No search is recorded for any row of this table.\n\n")
 	} else if len(without) > 0 {
-		p.printf("No search is recorded for %s.\n\n", and(without))
+		p.printf("No search is recorded for any column of %s.\n\n", and(without))
 	}
 }
 
@@ -92,8 +92,19 @@ func (b book) searchedRows(t paper.Table) (searched, without []string) {
 	return searched, without
 }
 
-// searchesLink says in RESULTS.md for how many rows of a table a search is shown.
+// searchesLink says in RESULTS.md for how many cells of a table a search is shown.
 func (p *page) searchesLink(t paper.Table) string {
-	searched, _ := p.book.searchedRows(t)
-	return fmt.Sprintf(" [Searches](%s#searches) on validation data are recorded for %d of %s.", path.Join(p.folder, t.Name()+".md"), len(searched), count(len(t.Rows), "row"))
+	cells := 0
+	for _, r := range t.Rows {
+		for _, c := range t.Columns {
+			if r.Has(c.Name) {
+				cells++
+			}
+		}
+	}
+	searched := map[string]bool{}
+	for _, s := range p.book.searchesOf(t) {
+		searched[s.cell.Recipe()] = true
+	}
+	return fmt.Sprintf(" [Searches](%s#searches) on validation data are recorded for %d of %s.", path.Join(p.folder, t.Name()+".md"), len(searched), count(cells, "cell"))
 }

@@ -113,12 +113,12 @@ func TestSearchesSection(t *testing.T) {
 			"| heads-4 |  | 1 | 500 | 0.4 | "+by+"| heads-4 |  | 2 | 500 | 0.2 | "+by+
 			"| heads-2 | model.heads=2 | 1 | 500 | 0.1 | "+by+"| heads-2 | model.heads=2 | 2 | 500 | 0.6 | "+by+
 			"| heads-1 | model.heads=1, training.schedule.peak=0.001 |  |  | not finished |  |\n\nSelected: heads-4, which the recipe has.\n\n",
-		"No search is recorded for algorithmic-lstm, algorithmic-lstm-plain, ", "algorithmic-neural-gpu, algorithmic-alike-transformer, ", " and algorithmic-coupled.\n")
+		"No search is recorded for any column of algorithmic-lstm, algorithmic-lstm-plain, ", "algorithmic-neural-gpu, algorithmic-alike-transformer, ", " and algorithmic-coupled.\n")
 	contains(t, string(pages.Files["table2.md"]),
 		"**From docs/log.md only**, 2026-01-03 · rates: no result was kept", "| trial | differs in | seed | updates | validation accuracy | trained by |",
-		"| peak=0.003 | training.schedule.cosine.peak=0.003 | 5 | 290 | 0.8 | build not recorded, cpu:threads=1 |\n", "No search is recorded for agreement-lstm, agreement and agreement-adaptive.\n")
+		"| peak=0.003 | training.schedule.cosine.peak=0.003 | 5 | 290 | 0.8 | build not recorded, cpu:threads=1 |\n", "No search is recorded for any column of agreement-lstm, agreement and agreement-adaptive.\n")
 	contains(t, string(pages.Files["table7.md"]), "docs/log.md describes others in words.\n\nNo search is recorded for any row of this table.\n")
-	contains(t, string(pages.Results), "[Searches](out/table2.md#searches) on validation data are recorded for 1 of 4 rows.", "[Searches](out/table7.md#searches) on validation data are recorded for 0 of 7 rows.")
+	contains(t, string(pages.Results), "[Searches](out/table2.md#searches) on validation data are recorded for 1 of 28 cells.", "[Searches](out/table7.md#searches) on validation data are recorded for 0 of 13 cells.")
 }
 
 func contains(t *testing.T, text string, wants ...string) {

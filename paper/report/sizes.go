@@ -6,31 +6,68 @@ import (
 	"strings"
 
 	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
 )
 
-// sizes writes one line with the parameters and the training time of every row with runs.
+// sizes writes the parameters and the training time of every cell with runs; those of table 1 of every row, without runs on a stand-in.
 func (p *page) sizes(t paper.Table) {
-	var rows, machines []string
+	var rows [][]string
+	var machines []string
+	head := []string{"model", "tasks"}
+	if t.Number != 1 {
+		head = head[:1]
+		for _, c := range t.Columns {
+			head = append(head, c.Name)
+		}
+	}
 	for _, r := range t.Rows {
-		runs := p.book.row(t, r)
+		runs := slices.DeleteFunc(p.book.row(t, r), onStandIn)
 		if len(runs) == 0 {
 			continue
 		}
-		rows = append(rows, fmt.Sprintf("%s %s, %s%s", r.Family, parameters(runs), minutes(runs), precision(runs)))
 		for _, run := range runs {
 			if !slices.Contains(machines, run.TrainedBy.CPU) {
 				machines = append(machines, run.TrainedBy.CPU)
 			}
 		}
+		row := []string{r.Family}
+		if t.Number == 1 {
+			row = append(row, size(runs))
+		} else {
+			for _, c := range t.Columns {
+				row = append(row, size(p.book.of(r.Family, c.Name)))
+			}
+		}
+		rows = append(rows, row)
 	}
 	if len(rows) == 0 {
 		return
 	}
-	note := ""
+	p.printf("## Parameters and training times\n\nThousands of parameters; minutes of training per run: the mean of processor times, or ~ of clock times, which include waiting, if fewer than half of the runs recorded processor times. " +
+		"bf16: products in bfloat16; otherwise float32 or not recorded. Updates are equal in a column, except in rows that say otherwise.")
 	if len(machines) > 1 {
-		note = " The machines differ or are not recorded, so not all times can be compared."
+		p.printf(" The machines differ or are not recorded, so not all times can be compared.")
 	}
-	p.printf("Thousands of parameters, and minutes of training per run (mean of processor times, or ~ of clock times, some of which include long waiting), at equal updates except in rows with more; bf16: products in bfloat16, float32 or not recorded otherwise: %s.%s\n\n", strings.Join(rows, "; "), note)
+	p.printf("\n\n")
+	p.head(head...)
+	for _, row := range rows {
+		p.row(row...)
+	}
+	p.printf("\n")
+}
+
+// onStandIn reports whether a task of table 1 was trained on another file than its own.
+func onStandIn(r run) bool {
+	m, ok := r.measured.(*measure.Babi)
+	return ok && len(m.Tests) == 1 && m.StandIn != ""
+}
+
+// size returns parameters, minutes and precision of runs; "" without any.
+func size(runs []run) string {
+	if len(runs) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s; %s%s", parameters(runs), minutes(runs), precision(runs))
 }
 
 // parameters returns the number of parameters in thousands, or its range.
@@ -45,9 +82,9 @@ func parameters(runs []run) string {
 	return thousands((low + 500) / 1000)
 }
 
-// minutes returns the mean training time: of processors, over the runs for which it is recorded, otherwise by the clock.
+// minutes returns the mean training time: of processors, if at least half of the runs recorded it, otherwise by the clock.
 func minutes(runs []run) string {
-	if list := processorSeconds(runs); len(list) > 0 {
+	if list := processorSeconds(runs); len(list) > 0 && 2*len(list) >= len(runs) {
 		text := twoDigits(mean(list) / 60)
 		if len(list) < len(runs) {
 			text += fmt.Sprintf(" (%d of %d runs)", len(list), len(runs))

@@ -13,8 +13,8 @@ func sized(parameters int, cpu, clock float64) run {
 	return run{Result: sweep.Result{Header: h}}
 }
 
-// Processor times come first, since those of the clock include waiting; how many runs they are of is said. Caught when planted: clock times among
-// them; bf16 for all runs of which one has it.
+// Processor times come first, since those of the clock include waiting; how many runs they are of is said. One
+// processor time of three runs does not speak for them. Caught when planted: clock times among them; a single processor time of three runs; bf16 for all runs of which one has it.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		runs                []run
@@ -23,6 +23,7 @@ func TestSizes(t *testing.T) {
 		{[]run{sized(121_499, 0, 60)}, "121", "~1.0"},
 		{[]run{sized(121_500, 120, 60), sized(1_301_700, 360, 60), sized(200_000, 0, 6000)}, "122 to 1,302", "4.0 (2 of 3 runs)"},
 		{[]run{sized(900, 120, 60), sized(900, 360, 60)}, "1", "4.0"},
+		{[]run{sized(900, 822, 822), sized(900, 0, 120), sized(900, 0, 132)}, "1", "~6.0"},
 		{[]run{sized(900, 0, 6612)}, "1", "~110"},
 		{[]run{sized(900, 13.2, 0)}, "1", "0.22"},
 		{[]run{sized(900, 0, 0)}, "1", "not recorded"},

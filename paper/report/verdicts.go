@@ -8,7 +8,7 @@ type Verdict string
 // The verdicts. Package tests check that the introduction of RESULTS.md explains each.
 const (
 	Reproduced    Verdict = "reproduced"
-	Better        Verdict = "better with changes"
+	Changed       Verdict = "reached with changes"
 	NotReproduced Verdict = "not reproduced"
 	Contradicted  Verdict = "contradicted"
 	NotComparable Verdict = "not comparable"
@@ -36,12 +36,12 @@ The Universal Transformer (UT) of Dehghani et al. (2019), measured with this pro
 
 // legend explains the verdicts, below the tables that have them.
 const legend = `- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
-- **better with changes**: our figure reaches the paper's with another model or training than the paper's.
+- **reached with changes**: our figure reaches the paper's, but the model or its training differs from the paper's.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
 - **contradicted**: our measurement shows the opposite, where it compares models distinguishably in at least one comparison and the claim in none.
 - **not comparable**: our data are too different, or we have too few runs for a test. **not run**: we have no result.
 
-Models are called better or worse only where a test gives p < 0.05, corrected by Holm's method for all comparisons of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". Verdicts count tests over seeds only; between single runs, the tables test over the test examples. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors.
+Models are called better or worse only where a test gives p < 0.05, corrected by Holm's method for all comparisons of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". Verdicts count tests over seeds only; between single runs, the tables test over the test examples. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors. Tables 1 and 4 to 6 are judged by best seeds, as the paper is, the others by means over seeds.
 
 `
 
@@ -72,10 +72,10 @@ func (p *page) verdicts() {
 	p.printf(legend)
 }
 
-// sum returns "of the rows on its tables and claims, 6 are reproduced, 2 better with changes, ...".
+// sum returns "of the rows on its tables and claims, 6 are reproduced, 2 reached with changes, ...".
 func sum(tally map[Verdict]int) string {
 	var texts []string
-	for _, v := range []Verdict{Reproduced, Better, NotReproduced, Contradicted, NotComparable, NotRun} {
+	for _, v := range []Verdict{Reproduced, Changed, NotReproduced, Contradicted, NotComparable, NotRun} {
 		text := fmt.Sprintf("%d %s", tally[v], v)
 		if len(texts) == 0 {
 			text = fmt.Sprintf("of the rows on its tables and claims, %d are %s", tally[v], v)
