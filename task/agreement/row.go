@@ -74,6 +74,7 @@ func preambles(rows []row) map[string]bool {
 // A division holds the rows of training, validation and test.
 type division struct {
 	training, validation, test []row
+	known                      []string // words of the vocabulary; nil: those that are frequent enough in training
 	notes                      []string
 }
 
