@@ -19,11 +19,10 @@ import (
 // sentence with the other form of its verb. The pairs are used for testing only. They are lower-cased and tokenized as in the Penn
 // Treebank; a training text with other conventions or another vocabulary lowers the result.
 type Pairs struct {
-	Path     string `json:"path" file:"any"` // NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs
-	Text     string `json:"text" file:"any"` // training text: a file with one tokenized sentence per line, or a folder of books, .txt files
-	MinCount int    `json:"min_count"`       // training words that occur less often become <unknown>; 0 means 1
-
-	Vocabulary int `json:"vocabulary,omitzero"` // number of most frequent training words that are known; 0 means all
+	Path       string `json:"path" file:"any"`     // NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs
+	Text       string `json:"text" file:"any"`     // training text: a file with one tokenized sentence per line, or a folder of books, .txt files
+	MinCount   int    `json:"min_count"`           // training words that occur less often become <unknown>; 0 means 1
+	Vocabulary int    `json:"vocabulary,omitzero"` // number of most frequent training words that are known; 0 means all
 }
 
 const (
