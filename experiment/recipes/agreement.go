@@ -118,7 +118,7 @@ func agreementTextForms(text string, words int) experiment.Run {
 // pairsNovels is a language model of many novels, trained on less than one epoch of them.
 func pairsNovels() experiment.Run {
 	r := agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: novelsFolder, Vocabulary: novelsVocabulary})
-	r.Training.Steps, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 9000, 500, 500
+	r.Training.Steps, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 10_000, 500, 500
 	r.Training.Validation = 2000
 	return r
 }

@@ -161,6 +161,24 @@ func checkFormsRank(t *testing.T, c task.Definition) {
 	}
 }
 
+// Words that occur fewer than min_count times before verbs are replaced by tags; 0 means 1. Caught when planted: words that occur min_count times
+// replaced.
+func TestRareWords(t *testing.T) {
+	var training []row
+	for _, text := range []string{"glass houses walking VBZ", "houses walking VBZ", "walking is VBP"} {
+		training = append(training, numberRow(strings.Fields(text)))
+	}
+	sentence := row{text: "walking houses sadly glass VBZ VBP far is", verb: 7, other: "are"}
+	for minCount, want := range map[int]string{
+		0: "walking houses RB glass VBZ VBP far is", 1: "walking houses RB glass VBZ VBP far is",
+		2: "walking houses RB NN VBZ VBP far is", 3: "walking NNS RB NN VBZ VBP far is", 4: "VBG NNS RB NN VBZ VBP far is",
+	} {
+		if got := newLexicon(training, minCount, []string{"far"}).rows([]row{sentence})[0].text; got != want {
+			t.Errorf("min_count %d: %q, want %q", minCount, got, want)
+		}
+	}
+}
+
 // A language model of forms knows the frequent words of the text, as many as are asked for, besides those of its own rows, and sentences
 // keep them. A language model of the text knows the same. The frequencies are made for it: none is near another.
 // Caught when planted: words of the text left out of the vocabulary, or replaced by tags; a limit that is ignored; own words left out; words that
