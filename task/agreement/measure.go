@@ -113,8 +113,7 @@ func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Ex
 	if err != nil {
 		return result, nil, err
 	}
-	result = task.Measurement{Method: task.TeacherForcing, Answers: make([]task.Answer, len(examples))}
-	odds = make([]float64, len(examples))
+	result, odds = task.Measurement{Method: task.TeacherForcing, Answers: make([]task.Answer, len(examples))}, make([]float64, len(examples))
 	at := 0
 	for i, r := range rows {
 		if r == nil {
