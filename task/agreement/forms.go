@@ -68,7 +68,8 @@ func (c Forms) readKnowing(known []string) (d division, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.addTest(newLexicon(d.training, c.MinCount, known).rows(pairs))
+	tagged := newLexicon(d.training, c.MinCount, nil).rows(pairs) // training has tags in place of rare words
+	d.addTest(newLexicon(d.training, c.MinCount, known).rows(pairs), tagged)
 	if leftOut != "" {
 		d.notes = append(d.notes, leftOut)
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -157,6 +159,31 @@ func checkFormsRank(t *testing.T, c task.Definition) {
 		}
 		if len(result.Metrics) != 6*6 {
 			t.Errorf("%d metrics", len(result.Metrics))
+		}
+	}
+}
+
+// Of the sentences that Forms tests, those whose words before the verb are trained on are skipped if they stay words. What Forms skips is not tested
+// either. Caught when planted: one spelling that is not compared, either of the two.
+func TestTextFormsTest(t *testing.T) {
+	c := forms(t)
+	val, err := os.ReadFile(filepath.Join(c.Path, "numpred.val"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, c.Path, "numpred.val", string(val)+"VBZ\tthe CD\nVBP\tthe wolves\n") // CD is a tag, wolves a word that occurs once
+	write(t, c.Path, "p.text", "the zebras3 opens it\nthe wolves open it\nthe foxes open it\n")
+	write(t, c.Path, "p.gold", "2\topens\topen\t0\n2\topen\topens\t0\n2\topen\topens\t0\n")
+	text := write(t, c.Path, "zoo.txt", strings.Repeat("zebras3 wolves foxes\nfoxes zebras3 wolves\nwolves wolves\n", 9))
+	for d, want := range map[task.Definition]string{
+		c: "the NNS open it, the NNS open it", TextForms{Forms: c}: "the NNS open it, the NNS open it", TextForms{Forms: c, Text: text}: "the foxes open it",
+	} {
+		var tested []string
+		for _, r := range opened(t, d).test {
+			tested = append(tested, r.text)
+		}
+		if got := strings.Join(tested, ", "); got != want {
+			t.Errorf("%+v tests %q, want %q", d, got, want)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 //	P(tag | words) = p(tag | words) / (p(VBZ | words) + p(VBP | words))
 //
 // With Text, words that a language model of this text knows are in the vocabulary, and they stay words in the sentences. It is that of [Pairs]
-// with the same Text, Pairs, MinCount and Vocabulary.
+// with the same Text, Pairs, MinCount and Vocabulary. The test has sentences of the test of Forms only.
 type TextForms struct {
 	Forms
 	Text       string `json:"text,omitzero" file:"any"` // a file with one tokenized sentence per line, or a folder of books, .txt files, whose words are known; empty: only those of training
