@@ -118,7 +118,9 @@ func agreementTextForms(text string, words int) experiment.Run {
 // pairsNovels is a language model of many novels, trained on less than one epoch of them, with less dropout than on few rows.
 func pairsNovels() experiment.Run {
 	r := agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: novelsFolder, Vocabulary: novelsVocabulary})
-	r = withUniversal(r, func(u *experiment.Universal) { u.Dropout = universal.Dropout{Embedding: 0.1, Transition: 0.1, Residual: 0.1} })
+	r = withUniversal(r, func(u *experiment.Universal) {
+		u.Dropout = universal.Dropout{Embedding: 0.1, Transition: 0.1, Residual: 0.1}
+	})
 	r.Training.Steps, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 10_000, 500, 500
 	r.Training.Validation = 2000
 	return r
