@@ -63,6 +63,7 @@ func (tasks) rows() []row[task.Definition] {
 		{"agreement_verbs", agreement.Verbs{}},
 		{"agreement_pairs", agreement.Pairs{}},
 		{"agreement_forms", agreement.Forms{Number: agreement.Number{Regime: agreement.Natural}}},
+		{"agreement_text_forms", agreement.TextForms{Forms: agreement.Forms{Number: agreement.Number{Regime: agreement.Natural}}}},
 		{"lambada", lambada.Language{Data: lambada.Data{Version: lambada.Plain}}},
 		{"lambada_reading", lambada.Reading{Data: lambada.Data{Version: lambada.Plain}}},
 	}

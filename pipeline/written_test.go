@@ -57,6 +57,9 @@ func everyTask(t *testing.T, dir string) map[string]string {
 		"labels/numbers":     `{"labels": {"path": "DIR/labels.csv", "text_column": "3", "label_column": "2", "header": "yes", "held_out": 0.3}}`,
 		"translation/one":    `{"translation": {"training": [{"pairs": "DIR/pairs.tsv"}], "tokenizer_size": 300, "held_out": 0.3}}`,
 		"agreement/enriched": `{"agreement": {"path": "DIR/agreement", "regime": "enriched", "extended": 0.5}}`,
+
+		"agreement_text_forms":      `{"agreement_text_forms": {"path": "DIR/agreement", "regime": "natural", "pairs": "DIR/pairs.text"}}`,
+		"agreement_text_forms/text": `{"agreement_text_forms": {"path": "DIR/agreement", "regime": "natural", "min_count": 2, "pairs": "DIR/pairs.text", "text": "DIR/learn.txt", "vocabulary": 12}}`,
 	}
 }
 

@@ -30,7 +30,7 @@ Recipes read them from data/linzen, the default of --dir:
 
   ut train agreement/natural-text   the first kind
   ut train agreement/verbs          the second
-  ut train agreement/forms          the first, tested on the third
+  ut train agreement/forms          the first, tested on the third; agreement/forms-text, too
   ut train agreement/pairs          the third, and the books of ut data gutenberg
 
 All sentences are from Wikipedia. The first two kinds are published under the MIT licence at

@@ -59,7 +59,7 @@ func selected(text string) (list []recipes.Recipe) {
 }
 
 // maxColumns is the largest number of recipes of a family that are printed one per line. A larger family has a single line.
-const maxColumns = 9
+const maxColumns = 10
 
 // printRecipes prints recipes in the order given, under the headings of their groups.
 func printRecipes(out io.Writer, list []recipes.Recipe) error {

@@ -15,10 +15,7 @@ func table2() []Recipe {
 	return cells("table 2", []model{
 		{family: "agreement-lstm", summary: "LSTM", configure: func(r experiment.Run) experiment.Run { return slower(withLSTM(r, 128)) }},
 		{family: "agreement-transformer", summary: "Transformer", configure: func(r experiment.Run) experiment.Run {
-			if _, ok := r.Task.Value.(agreement.Pairs); ok { // a larger vocabulary leaves fewer parameters for the layers
-				return withTransformer(r, 108)
-			}
-			return withTransformer(r, 100)
+			return withTransformer(r, agreementWidth(r.Task.Value))
 		}},
 		{family: "agreement", summary: "Universal Transformer", configure: unchanged},
 		{family: "agreement-adaptive", summary: "UT with dynamic halting", configure: func(r experiment.Run) experiment.Run { return withHalting(r, adaptive(6, 1)) }},
@@ -31,9 +28,13 @@ func table2() []Recipe {
 			return agreementText(agreement.Verbs{Path: filepath.Join(linzenFolder, verbsFile)})
 		}},
 		{name: "forms", needs: []Need{linzen(""), linzenPairs("task.agreement_forms.pairs")}, run: agreementForms},
+		{name: "forms-text", needs: []Need{linzen(""), linzenPairs("task.agreement_text_forms.pairs")}, run: func() experiment.Run { return agreementTextForms("", 0) }},
 		{name: "pairs", needs: []Need{linzen(pairsFile), prose("task.agreement_pairs.text")}, run: func() experiment.Run {
 			return agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: proseFolder, MinCount: 2})
 		}},
+		{name: "pairs-novels", needs: []Need{linzen(pairsFile), manyNovels("task.agreement_pairs.text")}, run: pairsNovels},
+		{name: "forms-pretrained", from: "pairs-novels", needs: []Need{linzen(""), linzenPairs("task.agreement_text_forms.pairs"), manyNovels("task.agreement_text_forms.text")},
+			run: func() experiment.Run { return agreementTextForms(novelsFolder, novelsVocabulary) }},
 	})
 }
 
@@ -41,7 +42,11 @@ func table2() []Recipe {
 var (
 	linzenFolder = filepath.Join("data", "linzen")
 	proseFolder  = filepath.Join("data", "gutenberg")
+	novelsFolder = filepath.Join("data", "novels")
 )
+
+// novelsVocabulary is the number of words of the novels that models know, about as many as of the few books.
+const novelsVocabulary = 12_000
 
 const (
 	verbsFile = "agr_50_mostcommon_10K.tsv.gz" // the authors' table of sentences
@@ -101,6 +106,37 @@ func agreementForms() experiment.Run {
 	r := fewRows(agreementClasses(agreement.Natural))
 	r.Task.Value = agreement.Forms{Number: agreement.Number(r.Task.Value.(agreement.Classes)), Pairs: filepath.Join(linzenFolder, pairsFile)}
 	return r
+}
+
+// agreementTextForms is the language model of the natural regime, tested by the ranking of verb forms. It knows the most frequent words of a text,
+// if there is one.
+func agreementTextForms(text string, words int) experiment.Run {
+	forms := agreementForms().Task.Value.(agreement.Forms)
+	return fewRows(agreementText(agreement.TextForms{Forms: forms, Text: text, Vocabulary: words}))
+}
+
+// pairsNovels is a language model of many novels, trained on less than one epoch of them, with less dropout than on few rows.
+func pairsNovels() experiment.Run {
+	r := agreementText(agreement.Pairs{Path: filepath.Join(linzenFolder, pairsFile), Text: novelsFolder, Vocabulary: novelsVocabulary})
+	r = withUniversal(r, func(u *experiment.Universal) {
+		u.Dropout = universal.Dropout{Embedding: 0.1, Transition: 0.1, Residual: 0.1}
+	})
+	r.Training.Steps, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 10_000, 500, 500
+	r.Training.Validation = 2000
+	return r
+}
+
+// agreementWidth returns the width of the Transformer. A larger vocabulary leaves fewer parameters for the layers.
+func agreementWidth(of task.Definition) int {
+	switch d := of.(type) {
+	case agreement.Pairs:
+		return 108
+	case agreement.TextForms:
+		if d.Text != "" { // that of the model whose weights it starts from
+			return 108
+		}
+	}
+	return 100
 }
 
 // fewRows adapts a run to the natural regime, which has fewer rows than the enriched one.

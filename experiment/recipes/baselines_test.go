@@ -3,7 +3,9 @@ package recipes_test
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"math"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/halting"
 	"universal-transformer/pipeline"
+	"universal-transformer/task/agreement"
 	"universal-transformer/task/execute"
 	"universal-transformer/universal"
 )
@@ -25,6 +28,8 @@ func TestBaselinesHaveAsManyParameters(t *testing.T) {
 	classes := pipeline.Assumed{Vocabulary: 3450, Length: 8} // of source and target; the real target has two classes
 	books := pipeline.Assumed{Vocabulary: 13_500, Length: 8}
 	words := pipeline.Assumed{Vocabulary: 12_000, Length: 8}
+	both := pipeline.Assumed{Vocabulary: 13_600, Length: 8} // of the novels and of numpred
+	natural := pipeline.Assumed{Vocabulary: 5200, Length: 8}
 	for own, c := range map[string]struct {
 		assumed pipeline.Assumed
 		within  float64
@@ -32,6 +37,7 @@ func TestBaselinesHaveAsManyParameters(t *testing.T) {
 		"memory/copy": {pipeline.Assumed{}, 0.03}, "programs/program": {pipeline.Assumed{}, 0.03},
 		"programs/control": {pipeline.Assumed{}, 0.03}, "programs/addition": {pipeline.Assumed{}, 0.03},
 		"agreement/natural-text": {numpred, 0.1}, "agreement/natural-classes": {classes, 0.1}, "agreement/pairs": {books, 0.1},
+		"agreement/forms-text": {natural, 0.1}, "agreement/pairs-novels": {words, 0.1}, "agreement/forms-pretrained": {both, 0.1},
 		"lambada/language": {words, 0.1}, "lambada/reading": {words, 0.1},
 	} {
 		parameters := func(r experiment.Run) float64 {
@@ -78,7 +84,7 @@ func TestRowsDifferInTheModel(t *testing.T) {
 		r.Training.Steps = o.Training.Steps
 	}
 	ponder := func(r, o *experiment.Run) { r.Training.Ponder = o.Training.Ponder }
-	for _, column := range []string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "pairs"} {
+	for _, column := range []string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "forms-text", "pairs", "pairs-novels"} {
 		same("agreement-transformer/"+column, "agreement/"+column, nil)
 		same("agreement-adaptive/"+column, "agreement/"+column, nil)
 		same("agreement-lstm/"+column, "agreement/"+column, schedule)
@@ -121,6 +127,40 @@ func TestRowsDifferInTheModel(t *testing.T) {
 		family, task, _ := strings.Cut(set, "/")
 		same(family+"-transformer/"+task, set, nil)
 		same(family+"-adaptive/"+task, set, nil)
+	}
+}
+
+// Language models of verb forms that start from one of novels have its model, apart from dropout, and know its words. Caught when planted: the
+// Transformer of width 100 in one of them; the words of another number.
+func TestFormsStartFromNovels(t *testing.T) {
+	modelOf := func(r experiment.Run) map[string]any {
+		fields := r.Fields()
+		maps.DeleteFunc(fields, func(path string, _ any) bool {
+			return !strings.HasPrefix(path, "model.") || strings.Contains(path, ".dropout")
+		})
+		return fields
+	}
+	for _, family := range []string{"agreement-lstm", "agreement-transformer", "agreement", "agreement-adaptive"} {
+		recipe, err := recipes.Named(family + "/forms-pretrained")
+		if err != nil || recipe.From != family+"/pairs-novels" {
+			t.Fatalf("%+v, %v", recipe, err)
+		}
+		r, from := recipe.Run(), recipes.MustRun(recipe.From)
+		if m := modelOf(r); len(m) < 4 || !reflect.DeepEqual(m, modelOf(from)) {
+			t.Errorf("%s: %s, %s has %s", r.Name, r.JSON(), from.Name, from.JSON())
+		}
+		forms, novels := r.Task.Value.(agreement.TextForms), from.Task.Value.(agreement.Pairs)
+		if forms.Text != novels.Text || forms.Vocabulary != novels.Vocabulary || forms.Pairs != novels.Path || novels.Vocabulary != 12_000 || novels.MinCount > 1 {
+			t.Errorf("%s: %+v and %+v", family, forms, novels)
+		}
+		without := recipes.MustRun(family + "/forms-text")
+		if have, want := without.Training, r.Training; want.Pretrained != filepath.Join("runs", family, "pairs-novels") || have.Pretrained != "" {
+			t.Errorf("%s: from %q, without %q", family, want.Pretrained, have.Pretrained)
+		}
+		r.Training.Pretrained = ""
+		if !reflect.DeepEqual(r.Training, without.Training) {
+			t.Errorf("%s is trained otherwise than %s", r.Name, without.Name)
+		}
 	}
 }
 

@@ -88,7 +88,12 @@ func (c *DataCheck) Missing(r experiment.Run) error {
 	case agreement.Pairs:
 		return errors.Join(exists(d.Path), exists(d.Text))
 	case agreement.Forms:
-		return errors.Join(numpredMissing(d.Path), exists(d.Pairs))
+		return formsMissing(d)
+	case agreement.TextForms:
+		if d.Text == "" {
+			return formsMissing(d.Forms)
+		}
+		return errors.Join(formsMissing(d.Forms), exists(d.Text))
 	case lambada.Language:
 		return lambadaMissing(d.Data)
 	case lambada.Reading:
@@ -126,6 +131,10 @@ func lambadaMissing(d lambada.Data) error {
 		return exists(d.Path)
 	}
 	return errors.Join(exists(filepath.Join(d.Path, lambada.Test)), exists(d.Prose))
+}
+
+func formsMissing(d agreement.Forms) error {
+	return errors.Join(numpredMissing(d.Path), exists(d.Pairs))
 }
 
 func numpredMissing(folder string) error {

@@ -1,22 +1,21 @@
 package recipes
 
 import (
-	"path/filepath"
-
 	"universal-transformer/experiment"
 	"universal-transformer/subword"
 	"universal-transformer/task/lambada"
 )
 
 // novelNeeds are the data of the columns on many novels: the passages, and a folder of novels of about 1880 to 1965, some 27 million words.
-var novelNeeds = []Need{
-	lambadaNeeds[0],
-	{Name: "novels", Field: "task.prose", Default: filepath.Join("data", "novels"), Usage: "a folder of many novels to train on"},
+var novelNeeds = []Need{lambadaNeeds[0], manyNovels("task.prose")}
+
+func manyNovels(field string) Need {
+	return Need{Name: "novels", Field: field, Default: novelsFolder, Usage: "a folder of many novels to train on"}
 }
 
 // novels returns a task on the folder of novels; one is held out for the control set.
 func novels() lambada.Data {
-	return lambada.Data{Path: lambadaNeeds[0].Default, Version: lambada.Plain, Prose: novelNeeds[1].Default, KeptOut: "heyer_the-black-moth_38703.txt"}
+	return lambada.Data{Path: lambadaNeeds[0].Default, Version: lambada.Plain, Prose: novelsFolder, KeptOut: "heyer_the-black-moth_38703.txt"}
 }
 
 // novelsLanguage is a language model of subwords, so that it can predict every last word.
@@ -47,6 +46,6 @@ func novelsReading() experiment.Run {
 // knownNovels are the novels with about as many known words as the six of books.
 func knownNovels() lambada.Data {
 	d := novels()
-	d.Vocabulary = 12_000
+	d.Vocabulary = novelsVocabulary
 	return d
 }

@@ -81,7 +81,7 @@ func TestCells(t *testing.T) {
 	add([]string{"task03"}, "babi-10k-simulated-transformer", "babi-10k-simulated", "babi-10k-simulated-adaptive")
 	add([]string{"joint"}, "babi-10k-joint-transformer", "babi-10k-joint", "babi-10k-joint-adaptive", "babi-1k-joint-transformer", "babi-1k-joint", "babi-1k-joint-adaptive",
 		"babi-1k-joint-renamed-transformer", "babi-1k-joint-renamed", "babi-1k-joint-renamed-adaptive")
-	add([]string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "pairs"}, "agreement-lstm", "agreement-transformer", "agreement", "agreement-adaptive")
+	add([]string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "forms-text", "pairs", "pairs-novels", "forms-pretrained"}, "agreement-lstm", "agreement-transformer", "agreement", "agreement-adaptive")
 	add([]string{"language", "reading", "annotated", "novels", "novels-words", "novels-reading", "novels-pretrained"}, "lambada-lstm", "lambada-transformer", "lambada", "lambada-adaptive")
 	add([]string{"language"}, "lambada-steps8", "lambada-steps9")
 	add([]string{"language", "reading"}, "lambada-paper")
@@ -220,10 +220,11 @@ func TestWithData(t *testing.T) {
 	if err := os.WriteFile(standIn, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	data := map[string]string{"linzen": "l", "prose": "p", "lambada": "a", "data": "d", "stand-in": standIn, "multi30k": "m", "pairs": "3"}
+	data := map[string]string{"linzen": "l", "prose": "p", "novels": "n", "lambada": "a", "data": "d", "stand-in": standIn, "multi30k": "m", "pairs": "3"}
 	for name, want := range map[string]string{
 		"agreement/natural-text": `"path": "l"`, "agreement/verbs": `"path": "l/agr_50_mostcommon_10K.tsv.gz"`, "agreement-lstm/pairs": `"path": "l/subj_agr_filtered.text",
-      "text": "p"`, "lambada/reading": `"prose": "p"`, "lambada-adaptive/language": `"path": "a"`, "translation/multi30k-raw": `"path": "m"`, "own-pairs": `"path": "3"`,
+      "text": "p"`, "agreement/pairs-novels": `"text": "n"`, "agreement-lstm/forms-pretrained": `"pairs": "l/subj_agr_filtered.text",
+      "text": "n"`, "lambada/novels": `"prose": "n"`, "lambada/reading": `"prose": "p"`, "lambada-adaptive/language": `"path": "a"`, "translation/multi30k-raw": `"path": "m"`, "own-pairs": `"path": "3"`,
 		"translation/news": `"path": "wmt_news"`, "babi-1k-single/task02": `qa2_partial.txt"`, "babi-10k-joint/joint": `qa2_partial.txt"`,
 	} {
 		recipe, err := recipes.Named(name)

@@ -3,10 +3,10 @@
 //
 //	the keys to the old cabinet -> VBP, plural: "cabinet", the only noun between, is an attractor
 //
-// There are five tasks. [Number] and [Classes] read the files that contain the words before a verb, its preamble, and its tag, VBZ or
+// There are six tasks. [Number] and [Classes] read the files that contain the words before a verb, its preamble, and its tag, VBZ or
 // VBP, but not the verb: as a language model that continues with the tag, and as a classifier. [Verbs] reads the authors' own table of
-// whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences with both forms. [Forms] ranks the two
-// forms in these sentences by the predicted number of the verb.
+// whole sentences and ranks the two forms of a verb: the paper's measure. [Pairs] ranks whole sentences with both forms. [Forms] and
+// [TextForms] rank the two forms in these sentences by the predicted number of the verb, with a classifier and with a language model.
 //
 // Accuracies are reported by the number of attractors: nouns between subject and verb that have the other number. Each accuracy comes
 // with three reference values: the balanced accuracy (mean over singular and plural verbs), the accuracy of always answering plural,

@@ -151,7 +151,11 @@ func TestValidate(t *testing.T) {
 		"min_count is -1":                 Number{Path: "x", Regime: Natural, MinCount: -1},
 		"path is empty: name the authors": Verbs{},
 		`path is "x": name a file of sen`: Pairs{Path: "x", Text: "y"},
-		"text is empty":                   Pairs{Path: "x.text"},
+		"text is empty: name a training":  Pairs{Path: "x.text"},
+		"vocabulary is -2":                Pairs{Path: "x.text", Text: "y", Vocabulary: -2},
+		"vocabulary is -3":                TextForms{Text: "y", Vocabulary: -3},
+		"text is empty: name the text wh": TextForms{Vocabulary: 9},
+		`pairs is "x": name a file of se`: TextForms{Forms: Forms{Number: Number{Path: "x", Regime: Natural}, Pairs: "x"}},
 		"no such file":                    Number{Path: "nowhere", Regime: Natural},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {

@@ -12,7 +12,7 @@ type form struct {
 	classes bool // classification: the source is the preamble
 	whole   bool // the language model reads the whole sentence and its End
 	ranked  bool // compare the probabilities of whole sentences, not of the verbs
-	forms   bool // classification: compare the verb's forms by the probabilities of the classes and by the lexicon
+	forms   bool // compare the verb's forms by the probabilities of their tags and by the lexicon
 }
 
 // A coding converts rows to ids.
@@ -33,7 +33,7 @@ func (c coding) example(r row) task.Example {
 		target, _ := c.v.Target.EncodeLossy(words)
 		return task.Example{Target: append(target, vocab.End), Origin: r}
 	}
-	target, _ := c.v.Target.EncodeLossy(words[:r.verb+1])
+	target, _ := c.v.Target.EncodeLossy(append(words[:r.verb], tagOfVerb(r.plural)))
 	return task.Example{Target: target, Origin: r}
 }
 
@@ -61,6 +61,15 @@ func (c coding) file(read func(path string) (rows []row, leftOut string, err err
 		}
 		return c.examples(rows), notes, nil
 	}
+}
+
+// alternatives returns the token that a language model should predict at the verb, and the other one: the forms of the verb if it reads whole
+// sentences, and their tags otherwise.
+func (c coding) alternatives(r row) (right, wrong string) {
+	if c.whole {
+		return r.words()[r.verb], r.other
+	}
+	return tagOfVerb(r.plural), tagOfVerb(!r.plural)
 }
 
 // inputVocabulary returns the vocabulary of the words that the model reads.

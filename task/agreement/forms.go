@@ -52,11 +52,15 @@ func (c Forms) Measure(v task.Vocabularies) task.Measure {
 
 // Reader reads preambles; files are those of [Pairs] and of [Number].
 func (c Forms) Reader(v task.Vocabularies) task.Reader {
-	return classReader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: coding{rankedForms, v}.file(c.readFile)}}
+	return classReader{task.LineReader{Vocabularies: v, Name: task.Source, FileOf: coding{rankedForms, v}.file(func(path string) ([]row, string, error) {
+		return c.readFile(path, nil)
+	})}}
 }
 
-// read returns the training and validation rows of [Number], and the pairs as test rows.
-func (c Forms) read() (d division, err error) {
+func (c Forms) read() (division, error) { return c.readKnowing(nil) }
+
+// readKnowing returns the training and validation rows of [Number], and the pairs as test rows. The known words are not rare.
+func (c Forms) readKnowing(known []string) (d division, err error) {
 	if d, _, err = c.divide(); err != nil {
 		return d, err
 	}
@@ -64,7 +68,8 @@ func (c Forms) read() (d division, err error) {
 	if err != nil {
 		return d, err
 	}
-	d.addTest(newLexicon(d.training, c.MinCount).rows(pairs))
+	tagged := newLexicon(d.training, c.MinCount, nil).rows(pairs) // training has tags in place of rare words
+	d.addTest(newLexicon(d.training, c.MinCount, known).rows(pairs), tagged)
 	if leftOut != "" {
 		d.notes = append(d.notes, leftOut)
 	}
@@ -72,8 +77,8 @@ func (c Forms) read() (d division, err error) {
 	return d, nil
 }
 
-// readFile reads pairs, or the rows of a numpred file. The lexicon is that of the training rows.
-func (c Forms) readFile(path string) (rows []row, leftOut string, err error) {
+// readFile reads pairs, or the rows of a numpred file. The lexicon is that of the training rows. The known words are not rare.
+func (c Forms) readFile(path string, known []string) (rows []row, leftOut string, err error) {
 	if isNumpred(path) {
 		return numpredFile(path)
 	}
@@ -84,7 +89,7 @@ func (c Forms) readFile(path string) (rows []row, leftOut string, err error) {
 	if err != nil {
 		return nil, "", fmt.Errorf("the lexicon is counted in the training rows: %w", err)
 	}
-	return newLexicon(d.training, c.MinCount).rows(rows), leftOut, nil
+	return newLexicon(d.training, c.MinCount, known).rows(rows), leftOut, nil
 }
 
 // isNumpred reports whether a file begins with a tag and a tab.
@@ -97,28 +102,42 @@ func isNumpred(path string) bool {
 	return ok
 }
 
-// rankForms scores the forms of every verb by the probabilities of the two classes and by the lexicon, as [Forms] says. number tells which
-// answers the classes alone get right. Rows without a lexicon have no forms; they are classified.
+// rankForms scores the forms of every verb by the probabilities of their tags and by the lexicon, as [Forms] says. number tells which answers
+// the tags alone get right. Rows without a lexicon have no forms; their tags are compared.
 func (m *Measure) rankForms(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (result task.Measurement, number []bool, err error) {
+	predict := m.rank
+	if m.classes {
+		predict = m.classify
+	}
+	result, odds, err := predict(ctx, model, examples, rows)
+	if err != nil {
+		return result, nil, err
+	}
+	for i, r := range rows {
+		answer := &result.Answers[i]
+		number = append(number, answer.Correct)
+		if r == nil || r.lexicon == nil {
+			continue
+		}
+		verb := r.words()[r.verb]
+		answer.Correct = odds[i]+r.lexicon.logFrequency(verb, r.plural) > r.lexicon.logFrequency(r.other, !r.plural)
+		if answer.Text = verb; !answer.Correct {
+			answer.Text = r.other
+		}
+	}
+	return result, number, nil
+}
+
+// classify is like rank for classifiers: it predicts the classes of all examples, also of those without a row.
+func (m *Measure) classify(ctx context.Context, model task.Model, examples []task.Example, _ []*row) (result task.Measurement, odds []float64, err error) {
 	classified, err := model.Classify(ctx, examples)
 	if err != nil {
 		return result, nil, err
 	}
 	result.Method = task.Classes
 	for i, c := range classified {
-		truth := examples[i].Target[0]
-		right := c.Class == truth
-		number = append(number, right)
-		answer := task.Answer{Tokens: []vocab.ID{c.Class}, Correct: right}
-		if r := rows[i]; r != nil && r.lexicon != nil {
-			verb := r.words()[r.verb]
-			other := math.Log1p(-math.Exp(c.LogProb)) // of two classes
-			answer.Correct = c.LogProb+r.lexicon.logFrequency(verb, r.plural) > other+r.lexicon.logFrequency(r.other, !r.plural)
-			if answer.Text = verb; !answer.Correct {
-				answer.Text = r.other
-			}
-		}
-		result.Answers = append(result.Answers, answer)
+		result.Answers = append(result.Answers, task.Answer{Tokens: []vocab.ID{c.Class}, Correct: c.Class == examples[i].Target[0]})
+		odds = append(odds, c.LogProb-math.Log1p(-math.Exp(c.LogProb))) // of two classes
 	}
-	return result, number, nil
+	return result, odds, nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -42,10 +44,29 @@ func forms(t testing.TB) Forms {
 	return Forms{Number: Number{Path: dir, Regime: Natural, MinCount: 2}, Pairs: write(t, dir, "p.text", text.String())}
 }
 
-// halves is a model with its own probability of the plural.
+// halves is a classifier and a language model with its own probability of the plural. In the language model, the tags share a third of
+// the probability with other words.
 type halves struct {
 	known
 	plural func(source []string) float64
+}
+
+func newHalves(t *testing.T, v task.Vocabularies, plurals func(source []string) float64) *halves {
+	h := &halves{plural: plurals}
+	h.v = v
+	h.logProb = func(text []string, at int) float64 {
+		p := h.plural(text[:at])
+		switch {
+		case at < len(text)-1:
+			return -5
+		case text[at] == singular:
+			p = 1 - p
+		case text[at] != plural:
+			t.Errorf("%q ends in no tag", text)
+		}
+		return math.Log(p / 3)
+	}
+	return h
 }
 
 func (h *halves) Classify(_ context.Context, examples []task.Example) (out []task.Classified, err error) {
@@ -71,10 +92,18 @@ func (h *halves) class(tag string) vocab.ID {
 
 // A form's score is the probability of its number times its share of the verbs of that number, both counted here by plain loops over the
 // training rows. Caught when planted: counts without the one, the tags' counts left out, the forms' frequencies taken for each other, the
-// probability of the other class for the true one.
+// probability of the other class for the true one; in the language model, the verb in place of its tag, the logarithms added, the probability of the
+// right tag alone.
 func TestFormsRank(t *testing.T) {
-	c := forms(t)
+	classes := forms(t)
+	for name, c := range map[string]task.Definition{"classes": classes, "tags": TextForms{Forms: classes}} {
+		t.Run(name, func(t *testing.T) { checkFormsRank(t, c) })
+	}
+}
+
+func checkFormsRank(t *testing.T, c task.Definition) {
 	tk := opened(t, c)
+	_, classes := c.(Forms)
 	words, rows := map[string]int{}, map[string]int{}
 	for _, r := range tk.training {
 		fields := strings.Fields(r.text)
@@ -90,16 +119,21 @@ func TestFormsRank(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []float64{0.02, 0.1, 0.2, 0.3, 0.5, 0.75, 0.999, 1} {
-		m := &halves{plural: func([]string) float64 { return p }}
-		m.v = tk.Vocabularies()
+	for _, q := range []float64{0.02, 0.1, 0.2, 0.3, 0.5, 0.75, 0.999, 1} {
+		plurals := func(source []string) float64 {
+			if len(source) > 1 && source[1] == "keys" && q < 0.3 {
+				return q + 0.6
+			}
+			return q
+		}
+		m := newHalves(t, tk.Vocabularies(), plurals)
 		result, err := c.Measure(m.v).Measure(t.Context(), m, examples)
 		if err != nil {
 			t.Fatal(err)
 		}
 		right, number, frequent := 0, 0, 0
 		for i, r := range tk.test {
-			verb := r.words()[r.verb]
+			verb, p := r.words()[r.verb], plurals(strings.Fields(r.preamble()))
 			share := func(word, tag string) float64 { return float64(words[word]+1) / float64(rows[tag]) }
 			isPlural := verb == "are" || verb == "open"
 			mine, others := p*share(verb, plural), (1-p)*share(r.other, singular)
@@ -111,7 +145,7 @@ func TestFormsRank(t *testing.T) {
 			} else if want {
 				right++
 			}
-			if isPlural == (p > 0.5) {
+			if isPlural == (p > 0.5) && (classes || p != 0.5) { // a tie counts as wrong; a classifier answers singular
 				number++
 			}
 			if words[verb] > words[r.other] {
@@ -120,12 +154,114 @@ func TestFormsRank(t *testing.T) {
 		}
 		for _, metric := range result.Metrics {
 			if want, ok := map[string]int{"total": right, "total number alone": number, "total more frequent": frequent}[metric.Name]; ok && metric.Accuracy.Correct != want {
-				t.Errorf("%v: %s is %v, want %d", p, metric.Name, metric, want)
+				t.Errorf("%v: %s is %v, want %d", q, metric.Name, metric, want)
 			}
 		}
 		if len(result.Metrics) != 6*6 {
 			t.Errorf("%d metrics", len(result.Metrics))
 		}
+	}
+}
+
+// Of the sentences that Forms tests, those whose words before the verb are trained on are skipped if they stay words. What Forms skips is not tested
+// either. Caught when planted: one spelling that is not compared, either of the two.
+func TestTextFormsTest(t *testing.T) {
+	c := forms(t)
+	val, err := os.ReadFile(filepath.Join(c.Path, "numpred.val"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, c.Path, "numpred.val", string(val)+"VBZ\tthe CD\nVBP\tthe wolves\n") // CD is a tag, wolves a word that occurs once
+	write(t, c.Path, "p.text", "the zebras3 opens it\nthe wolves open it\nthe foxes open it\n")
+	write(t, c.Path, "p.gold", "2\topens\topen\t0\n2\topen\topens\t0\n2\topen\topens\t0\n")
+	text := write(t, c.Path, "zoo.txt", strings.Repeat("zebras3 wolves foxes\nfoxes zebras3 wolves\nwolves wolves\n", 9))
+	for d, want := range map[task.Definition]string{
+		c: "the NNS open it, the NNS open it", TextForms{Forms: c}: "the NNS open it, the NNS open it", TextForms{Forms: c, Text: text}: "the foxes open it",
+	} {
+		var tested []string
+		for _, r := range opened(t, d).test {
+			tested = append(tested, r.text)
+		}
+		if got := strings.Join(tested, ", "); got != want {
+			t.Errorf("%+v tests %q, want %q", d, got, want)
+		}
+	}
+}
+
+// Words that occur fewer than min_count times before verbs are replaced by tags; 0 means 1. Caught when planted: words that occur min_count times
+// replaced.
+func TestRareWords(t *testing.T) {
+	var training []row
+	for _, text := range []string{"glass houses walking VBZ", "houses walking VBZ", "walking is VBP"} {
+		training = append(training, numberRow(strings.Fields(text)))
+	}
+	sentence := row{text: "walking houses sadly glass VBZ VBP far is", verb: 7, other: "are"}
+	for minCount, want := range map[int]string{
+		0: "walking houses RB glass VBZ VBP far is", 1: "walking houses RB glass VBZ VBP far is",
+		2: "walking houses RB NN VBZ VBP far is", 3: "walking NNS RB NN VBZ VBP far is", 4: "VBG NNS RB NN VBZ VBP far is",
+	} {
+		if got := newLexicon(training, minCount, []string{"far"}).rows([]row{sentence})[0].text; got != want {
+			t.Errorf("min_count %d: %q, want %q", minCount, got, want)
+		}
+	}
+}
+
+// A language model of forms knows the frequent words of the text, as many as are asked for, besides those of its own rows, and sentences
+// keep them. A language model of the text knows the same. The frequencies are made for it: none is near another.
+// Caught when planted: words of the text left out of the vocabulary, or replaced by tags; a limit that is ignored; own words left out; words that
+// are replaced in a file.
+func TestTextFormsKnowTheText(t *testing.T) {
+	c := forms(t)
+	var text strings.Builder
+	for i := range 400 {
+		text.WriteString("the")
+		for at, word := range []string{"to", "zebras3", "lions", "zebras4"} { // from 400, 300, 200 and 100 sentences
+			if i%4 >= at {
+				text.WriteString(" " + word)
+			}
+		}
+		fmt.Fprintf(&text, " number%d\n", i)
+	}
+	with := TextForms{Forms: c, Text: write(t, c.Path, "zoo.txt", text.String()), Vocabulary: 4}
+	lm := opened(t, Pairs{Path: c.Pairs, Text: with.Text, Vocabulary: 4})
+	if got := fmt.Sprint(lm.v.Target.Tokens()); got != "[the to zebras3 lions]" {
+		t.Errorf("the text's words are %s", got)
+	}
+	tk, counts := opened(t, with), map[string]int{}
+	for _, r := range tk.training {
+		for _, w := range strings.Fields(r.text) {
+			counts[w]++
+		}
+	}
+	want := map[string]bool{"the": true, "to": true, "zebras3": true, "lions": true}
+	for w, n := range counts {
+		if n > 1 {
+			want[w] = true
+		}
+	}
+	for _, w := range tk.v.Target.Tokens() {
+		if !want[w] {
+			t.Errorf("%s is known", w)
+		}
+		delete(want, w)
+	}
+	if len(want) > 0 || !tk.v.Target.HasUnknown() || counts[plural] == 0 || counts["to"] != 0 {
+		t.Errorf("%v are not known; %v", want, counts)
+	}
+	rows, _, err := with.Reader(tk.v).File(c.Pairs)
+	if err != nil || len(rows) != len(tk.test) {
+		t.Fatalf("%d rows, %v", len(rows), err)
+	}
+	for i, want := range map[int]string{1: "the key to CD is it", 3: "the key to zebras3 is it", 4: "the keys to CD are it"} {
+		if got := tk.test[i].text; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+		if got := rows[i].Origin.(row).text; got != want {
+			t.Errorf("in a file: %q, want %q", got, want)
+		}
+	}
+	if got := opened(t, TextForms{Forms: c}).test[3].text; got != "the key NN CD is it" {
+		t.Errorf("without a text: %q", got)
 	}
 }
 

@@ -8,16 +8,23 @@ import (
 // A lexicon holds how often words occur before the verbs of the training rows, and how many of these rows have each tag.
 type lexicon struct {
 	words, tags map[string]int
-	known       int // words that occur less often are rare
+	known       map[string]bool // words that are not rare
 }
 
-func newLexicon(training []row, minCount int) *lexicon {
-	l := &lexicon{words: map[string]int{}, tags: map[string]int{}, known: max(minCount, 1)}
+// newLexicon counts the words of the training rows. Words that occur fewer than minCount times are rare, except those that are known from elsewhere.
+func newLexicon(training []row, minCount int, known []string) *lexicon {
+	l := &lexicon{words: map[string]int{}, tags: map[string]int{}, known: map[string]bool{}}
 	for _, r := range training {
 		l.tags[tagOfVerb(r.plural)]++
 		for _, w := range r.words()[:r.verb] {
 			l.words[w]++
 		}
+	}
+	for w, n := range l.words {
+		l.known[w] = n >= minCount
+	}
+	for _, w := range known {
+		l.known[w] = true
 	}
 	return l
 }
@@ -34,7 +41,7 @@ func (l *lexicon) rows(rows []row) []row {
 	for i, r := range rows {
 		words := r.words()
 		for at, w := range words[:r.verb] {
-			if l.words[w] < l.known {
+			if !l.known[w] {
 				words[at] = tagOf(w)
 			}
 		}

@@ -37,7 +37,7 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	case m.classes:
 		result, err = task.ClassAccuracy{}.Measure(ctx, model, examples)
 	default:
-		result, err = m.rank(ctx, model, examples, rows)
+		result, _, err = m.rank(ctx, model, examples, rows)
 	}
 	if err != nil {
 		return task.Measurement{}, err
@@ -60,21 +60,22 @@ func (m *Measure) Measure(ctx context.Context, model task.Model, examples []task
 	return result, nil
 }
 
-// rows returns the rows of examples; nil if a row is unknown, or if a model cannot rank the verb's two forms.
+// rows returns the rows of examples; nil if a row is unknown, or if a language model does not know both alternatives.
 func (m *Measure) rows(examples []task.Example) []*row {
 	rows := make([]*row, len(examples))
 	for i, e := range examples {
-		if r, ok := e.Origin.(row); ok && (m.classes || m.hasBothForms(r)) {
+		if r, ok := e.Origin.(row); ok && (m.classes || m.hasBoth(r)) {
 			rows[i] = &r
 		}
 	}
 	return rows
 }
 
-// hasBothForms reports whether the vocabulary contains both forms.
-func (m *Measure) hasBothForms(r row) bool {
-	_, known := m.v.Target.ID(r.words()[r.verb])
-	_, other := m.v.Target.ID(r.other)
+// hasBoth reports whether the vocabulary contains both alternatives.
+func (m *Measure) hasBoth(r row) bool {
+	right, wrong := m.alternatives(r)
+	_, known := m.v.Target.ID(right)
+	_, other := m.v.Target.ID(wrong)
 	return known && other
 }
 
@@ -91,8 +92,8 @@ func (m *Measure) moreFrequent(r row) bool {
 	return verb < other
 }
 
-// rank scores every example with its verb and with the other form of the verb.
-func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (task.Measurement, error) {
+// rank scores every example with both alternatives. odds holds the log-probability of the right one minus that of the wrong one.
+func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Example, rows []*row) (result task.Measurement, odds []float64, err error) {
 	var both []task.Example
 	for i, r := range rows {
 		if r == nil {
@@ -104,20 +105,23 @@ func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Ex
 		}
 		right := slices.Clone(examples[i].Target[:end])
 		wrong := slices.Clone(right)
-		wrong[r.verb], _ = m.v.Target.ID(r.other)
+		_, other := m.alternatives(*r)
+		wrong[r.verb], _ = m.v.Target.ID(other)
 		both = append(both, task.Example{Target: right}, task.Example{Target: wrong})
 	}
-	result := task.Measurement{Method: task.TeacherForcing, Answers: make([]task.Answer, len(examples))}
 	scored, err := model.Score(ctx, both)
 	if err != nil {
-		return result, err
+		return result, nil, err
 	}
+	result, odds = task.Measurement{Method: task.TeacherForcing, Answers: make([]task.Answer, len(examples))}, make([]float64, len(examples))
 	at := 0
 	for i, r := range rows {
 		if r == nil {
 			continue // the verb is unknown to the model
 		}
-		answer := task.Answer{Tokens: both[at].Target, Correct: m.logProb(scored[at], r.verb) > m.logProb(scored[at+1], r.verb)}
+		right, wrong := m.logProb(scored[at], r.verb), m.logProb(scored[at+1], r.verb)
+		odds[i] = right - wrong
+		answer := task.Answer{Tokens: both[at].Target, Correct: right > wrong}
 		if !answer.Correct {
 			answer.Tokens = both[at+1].Target
 		}
@@ -127,7 +131,7 @@ func (m *Measure) rank(ctx context.Context, model task.Model, examples []task.Ex
 		result.Answers[i] = answer
 		at += 2
 	}
-	return result, nil
+	return result, odds, nil
 }
 
 // logProb returns the log-probability to compare: of the verb, or of the whole sentence.

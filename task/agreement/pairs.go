@@ -19,9 +19,10 @@ import (
 // sentence with the other form of its verb. The pairs are used for testing only. They are lower-cased and tokenized as in the Penn
 // Treebank; a training text with other conventions or another vocabulary lowers the result.
 type Pairs struct {
-	Path     string `json:"path" file:"any"` // NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs
-	Text     string `json:"text" file:"any"` // training text: a file with one tokenized sentence per line, or a folder of books, .txt files
-	MinCount int    `json:"min_count"`       // training words that occur less often become <unknown>; 0 means 1
+	Path       string `json:"path" file:"any"`     // NAME.text, one sentence per line, each ending in <eos>; NAME.gold in the same folder lists the verbs
+	Text       string `json:"text" file:"any"`     // training text: a file with one tokenized sentence per line, or a folder of books, .txt files
+	MinCount   int    `json:"min_count"`           // training words that occur less often become <unknown>; 0 means 1
+	Vocabulary int    `json:"vocabulary,omitzero"` // number of most frequent training words that are known; 0 means all
 }
 
 const (
@@ -45,6 +46,8 @@ func (c Pairs) Validate() error {
 		return errors.New("text is empty: name a training text with one sentence per line")
 	case c.MinCount < 0:
 		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
+	case c.Vocabulary < 0:
+		return fmt.Errorf("vocabulary is %d: it must be positive, or 0 for all words", c.Vocabulary)
 	}
 	return nil
 }
@@ -71,15 +74,11 @@ func (c Pairs) read() (d division, err error) {
 	if d.test, leftOut, err = readPairs(c.Path); err != nil {
 		return d, err
 	}
-	lines, err := readText(c.Text)
-	if err = task.OfDataSet("gutenberg", err); err != nil {
-		return d, err
-	}
 	test, long, shared := map[string]bool{}, 0, 0
 	for _, r := range d.test {
 		test[r.text] = true
 	}
-	for _, words := range lines {
+	err = eachSentence(c.Text, func(words []string) {
 		r := row{text: strings.Join(words, " "), attractors: unlabelled}
 		switch {
 		case len(words) > longestSentence:
@@ -91,6 +90,12 @@ func (c Pairs) read() (d division, err error) {
 		default:
 			d.training = append(d.training, r)
 		}
+	})
+	if err = task.OfDataSet("gutenberg", err); err != nil {
+		return d, err
+	}
+	if d.known, err = frequentWords(pairForm, d.training, c.MinCount, c.Vocabulary); err != nil {
+		return d, err
 	}
 	if leftOut != "" {
 		d.notes = append(d.notes, leftOut)
@@ -126,11 +131,15 @@ func readGold(path string) ([]row, error) {
 	return readFile(gold, func(name string, r io.Reader) ([]row, error) { return parseGold(name, r, sentences) })
 }
 
-// readText returns the sentences of a file, one per line, or of all books of a folder, tokenized like the pairs.
-func readText(path string) (sentences [][]string, err error) {
+// eachSentence calls do with the sentences of a file, one per line, or of all books of a folder, tokenized like the pairs.
+func eachSentence(path string, do func(words []string)) error {
 	info, err := os.Stat(path)
 	if err != nil || !info.IsDir() {
-		return readFile(path, parseSentences)
+		sentences, err := readFile(path, parseSentences)
+		for _, words := range sentences {
+			do(words)
+		}
+		return err
 	}
 	books, err := filepath.Glob(filepath.Join(path, "*.txt"))
 	if err == nil && len(books) == 0 {
@@ -139,11 +148,13 @@ func readText(path string) (sentences [][]string, err error) {
 	for _, book := range books {
 		text, err := textfile.Read(book, largestFile)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		sentences = append(sentences, penn.Sentences(strings.ToValidUTF8(string(text), " "))...)
+		for _, words := range penn.Sentences(strings.ToValidUTF8(string(text), " ")) {
+			do(words)
+		}
 	}
-	return sentences, err
+	return err
 }
 
 // parseSentences reads one sentence per line, without its line ending. Empty lines of a text are skipped.

@@ -74,14 +74,20 @@ func preambles(rows []row) map[string]bool {
 // A division holds the rows of training, validation and test.
 type division struct {
 	training, validation, test []row
+	known                      []string // words of the vocabulary; nil: those that are frequent enough in training
 	notes                      []string
 }
 
-// addTest adds rows to the test, except those whose preamble occurs in another part.
-func (d *division) addTest(rows []row) {
+// addTest adds rows to the test, except those whose preamble occurs in another part, also as others spell it: others[k][i] is another spelling of
+// rows[i].
+func (d *division) addTest(rows []row, others ...[]row) {
 	known, shared := preambles(append(d.training[:len(d.training):len(d.training)], d.validation...)), 0
-	for _, r := range rows {
-		if known[r.preamble()] {
+	for i, r := range rows {
+		found := known[r.preamble()]
+		for _, spelled := range others {
+			found = found || known[spelled[i].preamble()]
+		}
+		if found {
 			shared++
 			continue
 		}

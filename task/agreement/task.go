@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"universal-transformer/internal/seed"
@@ -39,11 +38,14 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 			c, len(d.training), len(d.validation), len(d.test))
 	}
 	t := &Task{division: d, name: c.String(), coding: coding{form: f}}
-	if t.v, err = vocabularies(f, d.training, minCount); err != nil {
+	if t.v, err = d.vocabularies(f, minCount); err != nil {
 		return nil, err
 	}
-	for _, e := range t.examples(slices.Concat(d.training, d.validation)) {
-		t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}
+	for _, rows := range [][]row{d.training, d.validation} {
+		for _, r := range rows {
+			e := t.example(r)
+			t.longest = [2]int{max(t.longest[0], len(e.Source)), max(t.longest[1], len(e.Target))}
+		}
 	}
 	if share > 0 {
 		if t.extended, t.phrases = share, phrases(t.training); len(t.phrases) == 0 {
@@ -55,21 +57,16 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 	return t, nil
 }
 
-// vocabularies returns the words of the training data, and the two classes.
-func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, err error) {
+// vocabularies returns the known words, and the two classes.
+func (d division) vocabularies(f form, minCount int) (v task.Vocabularies, err error) {
 	v.Tokenizer = vocab.Whitespace
-	words := func(yield func([]string) bool) {
-		for _, r := range training {
-			all := r.words()
-			if f.classes {
-				all = all[:r.verb]
-			}
-			if !yield(all) {
-				return
-			}
+	known := d.known
+	if known == nil {
+		if known, err = frequentWords(f, d.training, minCount, 0); err != nil {
+			return v, err
 		}
 	}
-	built, err := vocab.Build(words, minCount, vocab.WithUnknown())
+	built, err := vocab.New(known, vocab.WithUnknown())
 	if err != nil || !f.classes {
 		v.Target = built
 		return v, err
@@ -77,6 +74,30 @@ func vocabularies(f form, training []row, minCount int) (v task.Vocabularies, er
 	v.Source = built
 	v.Target, err = vocab.New([]string{singular, plural})
 	return v, err
+}
+
+// frequentWords returns the words that a model reads in rows and that occur at least minCount times, most frequent first, and not more than
+// limit of them if it is positive.
+func frequentWords(f form, rows []row, minCount, limit int) ([]string, error) {
+	v, err := vocab.Build(func(yield func([]string) bool) {
+		for _, r := range rows {
+			words := r.words()
+			if f.classes {
+				words = words[:r.verb]
+			}
+			if !yield(words) {
+				return
+			}
+		}
+	}, minCount)
+	if err != nil {
+		return nil, err
+	}
+	words := v.Tokens()
+	if limit > 0 {
+		words = words[:min(limit, len(words))]
+	}
+	return words, nil
 }
 
 // counts describes the number of rows, and how many test rows have each number of attractors.
