@@ -50,7 +50,7 @@ func lastWords(t *testing.T, recipe string, seed uint64, test, withCache float64
 // against -9.5 with standard error sqrt(1/2), so t^2 = 2 with 2 degrees of freedom and p = 1 - sqrt(1/2) = .29; with, -4 against -33.5 with
 // standard error 1/2, so t = 59 with 1 degree of freedom and p = 1 - 2/pi atan(59) = .0108, of 2 tests .022.
 // Caught when planted: the figure with a cache alone; perplexities without their logarithm; the sign of a measure that is better if it is higher;
-// accuracies that are all 0 compared; the claim corrected apart from the table.
+// accuracies that are all 0 compared.
 func TestLanguageModels(t *testing.T) {
 	pages := render(t, []sweep.Result{
 		lastWords(t, "lambada/novels", 1, 10, 4), lastWords(t, "lambada/novels", 2, 11, 4),

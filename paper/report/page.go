@@ -95,7 +95,7 @@ func (p *page) exceptions(t paper.Table) {
 	any := len(t.Exceptions()) > 0
 	for _, r := range t.Rows {
 		for _, u := range r.Unequal {
-			p.printf("- %s also differs in `%s`: %s.\n", r.Family, strings.Join(u.Fields, "`, `"), u.Why)
+			p.printf("- %s also differs in `%s`: %s.\n", t.Titles([]paper.Row{r})[0], strings.Join(u.Fields, "`, `"), u.Why)
 		}
 	}
 	for _, u := range t.UnequalBackends() {

@@ -154,7 +154,7 @@ func TestTrainedAlike(t *testing.T) {
 		"| Transformer, 4 layers, width 32 | ours, not run |  |  |  |",
 		"| Section 3.4: the same, models trained alike with our positions | not comparable | - | Transformer, 4 layers -0.050; UT, 1 step +0.000 |",
 		"what the model is worth: LSTM with attention (algorithmic-lstm), LSTM without attention and Neural GPU;")
-	if want := "- algorithmic-lstm also differs in `model.dropout`, `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
+	if want := "- LSTM with attention (algorithmic-lstm) also differs in `model.dropout`, `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
 		t.Errorf("table4.md lacks %q", want)
 	}
 }

@@ -101,13 +101,13 @@ func compareMetrics(x, y []run, set, metric string) (c comparison, ok bool) {
 }
 
 // correct corrects the p-values of comparisons by Holm's method for the number of tests over seeds, and apart from these for that of tests over the
-// examples of one run each. Comparisons without a test count in neither.
+// examples of one run each. Comparisons without a test have no p-value and count in neither.
 func correct[T any](list []T, of func(*T) *comparison) {
 	for _, examples := range []bool{false, true} {
 		var family []*comparison
 		var p []float64
 		for i := range list {
-			if c := of(&list[i]); c.test != noTest && c.examples == examples {
+			if c := of(&list[i]); c.examples == examples {
 				family, p = append(family, c), append(p, c.p)
 			}
 		}
