@@ -17,15 +17,63 @@ type Unequal struct {
 	Why    string
 }
 
+// peakField is the field of a peak learning rate.
+const peakField = "training.schedule.cosine.peak"
+
 // Rule states the rule of fair comparisons, and that no published row has a peak rate that was chosen by it.
-func Rule() string {
+func (t Table) Rule() string {
 	rates := make([]string, len(PeakRates))
 	for i, r := range PeakRates {
 		rates[i] = fmt.Sprint(r)
 	}
 	last := len(rates) - 1
-	return "Compared rows differ in the model, and in the number of updates of a row of equal time. A row may also have a peak learning rate of its own, chosen on validation data from " +
-		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; so far none has, and all have that of the Universal Transformer, which no search over these rates chose"
+	text := "Compared rows differ in the model, and in the number of updates of a row of equal time. A row may also have a peak learning rate of its own, chosen on validation data from " +
+		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; so far none has one chosen from this grid"
+	const own = "that of the Universal Transformer, which no search over these rates chose"
+	exceptions := t.Exceptions()
+	others := slices.DeleteFunc(slices.Clone(exceptions), func(r Row) bool {
+		return !slices.ContainsFunc(r.Unequal, func(u Unequal) bool { return slices.Contains(u.Fields, peakField) })
+	})
+	switch {
+	case len(others) == 0:
+		return text + ", and all have " + own
+	case len(others) == len(exceptions):
+		return text + "; the exceptions have others, and the other rows have " + own
+	}
+	return text + "; of the exceptions, these have others: " + strings.Join(t.Titles(others), ", ") + "; the other rows have " + own
+}
+
+// Exceptions returns the rows that break the rule of fair comparisons.
+func (t Table) Exceptions() (rows []Row) {
+	for _, r := range t.Rows {
+		if len(r.Unequal) > 0 {
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// Titles returns the titles of some rows, each once. Where the table has other rows with the same title, it is followed by the names of the recipes'
+// families: "LSTM with attention (algorithmic-lstm)".
+func (t Table) Titles(rows []Row) (titles []string) {
+	for _, r := range rows {
+		same := func(list []Row) (families []string) {
+			for _, x := range list {
+				if x.Title == r.Title {
+					families = append(families, x.Family)
+				}
+			}
+			return families
+		}
+		title := r.Title
+		if named := same(rows); len(named) < len(same(t.Rows)) {
+			title += " (" + strings.Join(named, ", ") + ")"
+		}
+		if !slices.Contains(titles, title) {
+			titles = append(titles, title)
+		}
+	}
+	return titles
 }
 
 // Exceptions that several rows have.

@@ -50,8 +50,19 @@ type Column struct {
 	Figures   []Figure // figures that the table shows; empty if every column has one figure
 	Baselines []Baseline
 	Earlier   []Printed // rows of the paper that have no recipe: results of others, and differences
-	Compared  string    // metric of the last figure's set by which models are compared; higher is better
+	Compared  string    // metric by which models are compared; of perplexities, the logarithm
+	On        []string  // titles of the figures whose sets models are compared on; nil: the last
 	Detail    bool      // not of the paper's layout: shown on the page of the table, not in RESULTS.md
+}
+
+// ComparedFigures returns the figures whose sets models are compared on.
+func (c Column) ComparedFigures() (list []Figure) {
+	for i, f := range c.Figures {
+		if slices.Contains(c.On, f.Title) || c.On == nil && i == len(c.Figures)-1 {
+			list = append(list, f)
+		}
+	}
+	return list
 }
 
 // Printed is a row of the paper's table, as printed.

@@ -8,14 +8,16 @@ import (
 	"universal-transformer/paper"
 )
 
-// judgeAgreementModels compares the Universal Transformer with the Transformer in every column of table 2.
+// judgeAgreementModels compares the Universal Transformer with the Transformer and the LSTM in every column of table 2.
 func judgeAgreementModels(b book) judgement {
 	t := paper.Table2()
 	own := ownRow(t)
 	var pairs []pair
-	for _, d := range b.tests(t, own) {
-		if d.row.Family == "agreement-transformer" && len(b.of(own.Family, d.column.Name)) > 1 {
-			pairs = append(pairs, pair{setting: d.column.Name, comparison: d.comparison, excepted: excepted(own, d.row, d.column.Name)})
+	for _, family := range []string{"agreement-transformer", "agreement-lstm"} {
+		for _, d := range b.comparisons(t, own) {
+			if d.row.Family == family && len(b.of(own.Family, d.column.Name)) > 1 {
+				pairs = append(pairs, pair{d.row.Title, d.column.Name, d.comparison})
+			}
 		}
 	}
 	j := judge(pairs, "%+.3f")
@@ -37,7 +39,9 @@ func judgeAgreementHalting(b book) judgement {
 		for _, f := range slices.Backward(c.Figures[:len(c.Figures)-1]) {
 			a, d := sample(x, f.Set, f.Metrics[0]), sample(y, f.Set, f.Metrics[0])
 			if len(a) > 0 && len(d) > 0 {
-				pairs = append(pairs, pair{setting: c.Name + " (" + f.Title + ")", comparison: seedTest(a, d), excepted: excepted(fixed, halting, c.Name)})
+				result := welch(a, d)
+				result.excepted = excepted(fixed, halting, c.Name)
+				pairs = append(pairs, pair{setting: c.Name + " (" + f.Title + ")", comparison: result})
 				break
 			}
 		}
@@ -95,7 +99,7 @@ func judgeAlgorithmic(family string, others ...string) func(book) judgement {
 			other, _ := t.Row(name)
 			for _, c := range t.Columns {
 				if result, ok := b.against(t, own, name, c.Name); ok {
-					pairs = append(pairs, pair{strings.TrimSuffix(other.Title, " with attention"), c.Title, result, excepted(own, other, c.Name)})
+					pairs = append(pairs, pair{strings.TrimSuffix(other.Title, " with attention"), c.Title, result})
 				}
 			}
 		}
@@ -142,26 +146,18 @@ func judgeExecute(baselines ...string) func(book) judgement {
 						continue
 					}
 					if result, ok := b.against(t, own, other.Family, c.Name); ok {
-						pairs = append(pairs, pair{short(other.Title), c.Title, result, excepted(own, other, c.Name)})
+						pairs = append(pairs, pair{short(other.Title), c.Title, result})
 					}
 				}
 			}
 		}
-		pairs = overSeeds(pairs)
-		better, worse := 0, []string(nil)
-		for _, c := range pairs {
-			if c.above() {
-				better++
-			} else if c.below() {
-				worse = append(worse, fmt.Sprintf("%s (%s)", c.other, c.setting))
-			}
+		n, why := outcomesOf(pairs), []string{"pairs of tasks and baselines, without those where the selected seeds of both round to 1.000"}
+		if n.worse > 0 {
+			worse := slices.DeleteFunc(slices.Clone(pairs), func(c pair) bool { return !c.worse() })
+			why = []string{"worse: " + and(unique(worse, func(c pair) string { return fmt.Sprintf("%s (%s)", c.other, c.setting) }))}
 		}
-		why := []string{"pairs of tasks and baselines, without those where the selected seeds of both round to 1.000"}
-		if len(worse) > 0 {
-			why = []string{"worse: " + and(worse)}
-		}
-		j := judgement{fmt.Sprintf("better in %d of %d pairs, worse in %d", better, len(pairs), len(worse)), verdictOf(pairs), strings.Join(append(why, testsOf(pairs)...), "; ")}
-		return j
+		ours := fmt.Sprintf("of %d pairs better in %d, worse in %d, not distinguishable in %d, without a test %d", len(pairs), n.better, n.worse, n.equal, n.untested)
+		return judgement{ours, verdictOf(pairs), strings.Join(append(why, testsOf(pairs)...), "; ")}
 	}
 }
 
@@ -189,7 +185,7 @@ func judgeTranslation(b book) judgement {
 		if !ok {
 			continue
 		}
-		pairs = append(pairs, pair{setting: strings.ReplaceAll(c.Title, ",", ""), comparison: result, excepted: excepted(own, other, c.Name)})
+		pairs = append(pairs, pair{setting: strings.ReplaceAll(c.Title, ",", ""), comparison: result})
 		if x, y := processorSeconds(b.of(own.Family, c.Name)), processorSeconds(b.of(other.Family, c.Name)); len(x) > 0 && len(y) > 0 {
 			times = append(times, mean(x)/mean(y))
 		}
@@ -211,7 +207,13 @@ func judgeTranslationHalting(b book) judgement {
 	if !ok {
 		return judgement{verdict: NotRun}
 	}
-	j := judge([]pair{{other: "fixed depth over halting", comparison: result, excepted: excepted(fixed, halting, c.Name)}}, "%+.2f")
-	j.ours = fmt.Sprintf("%s against %s at fixed depth", spread("%.2f", sample(b.of(halting.Family, c.Name), compared(c).Set, "BLEU")), spread("%.2f", sample(b.of(fixed.Family, c.Name), compared(c).Set, "BLEU")))
+	j := judge([]pair{{other: "fixed depth over halting", comparison: result}}, "%+.2f")
+	bleu := func(r paper.Row) string {
+		return spread("%.2f", sample(b.of(r.Family, c.Name), c.ComparedFigures()[0].Set, c.Compared))
+	}
+	j.ours = fmt.Sprintf("%s against %s at fixed depth", bleu(halting), bleu(fixed))
+	if result.excepted {
+		j.ours = fmt.Sprintf("%s%s against %s at fixed depth", bleu(halting), exception, bleu(fixed))
+	}
 	return j
 }

@@ -12,7 +12,7 @@ import (
 
 // The columns of table 3 that claims compare, with short names.
 var (
-	languageModels = []named{{"language", "six novels"}, {"novels-words", "words of many novels"}, {"novels", "subwords of many novels with a cache"}}
+	languageModels = []named{{"language", "six novels"}, {"novels-words", "words of many novels"}, {"novels", "subwords of many novels"}}
 	readers        = []named{{"reading", "six novels"}, {"annotated", "six novels and development passages"}, {"novels-reading", "many novels"}, {"novels-pretrained", "many novels after a language model"}}
 )
 
@@ -22,29 +22,21 @@ type named struct{ column, name string }
 // lambadaBaselines are the rows of table 3 that claims compare with the Universal Transformer.
 var lambadaBaselines = []string{"lambada-transformer", "lambada-lstm"}
 
-// judgePerplexities compares the logarithms of the baselines' perplexities of last words with those of the Universal Transformer, so that
-// higher is better for it.
+// judgePerplexities compares the logarithms of the baselines' perplexities of last words with those of the Universal Transformer, without and with
+// a cache, so that higher is better for it.
 func judgePerplexities(b book) judgement {
 	t := paper.Table3()
-	own := ownRow(t)
-	logarithms := func(family, column string) []float64 {
-		c, _ := t.Column(column)
-		list := sample(b.of(family, column), compared(c).Set, "last word perplexity")
-		for i, v := range list {
-			list[i] = -math.Log(v)
-		}
-		return list
-	}
 	var pairs []pair
 	for _, family := range lambadaBaselines {
-		other, _ := t.Row(family)
 		for _, c := range languageModels {
-			if x, y := logarithms(own.Family, c.column), logarithms(family, c.column); len(x) > 0 && len(y) > 0 {
-				pairs = append(pairs, pair{other.Title, c.name, seedTest(x, y), excepted(own, other, c.column)})
+			for _, d := range b.comparisons(t, ownRow(t)) {
+				if d.row.Family == family && d.column.Name == c.column {
+					pairs = append(pairs, pair{d.row.Title + " " + cacheOf(d.figure), c.name, d.comparison})
+				}
 			}
 		}
 	}
-	j := judge(corrected(pairs), "%+.2f")
+	j := judge(pairs, "%+.3f")
 	if len(pairs) > 0 {
 		j.why = "nats of the perplexity of the test's last words, higher is better; " + j.why
 	}
@@ -60,7 +52,7 @@ func judgeReading(b book) judgement {
 		other, _ := t.Row(family)
 		for _, c := range readers {
 			if result, ok := b.against(t, own, family, c.column); ok {
-				pairs = append(pairs, pair{other.Title, c.name, result, excepted(own, other, c.column)})
+				pairs = append(pairs, pair{other.Title, c.name, result})
 			}
 		}
 	}
@@ -69,15 +61,16 @@ func judgeReading(b book) judgement {
 
 // judgeOrder compares the order of perplexities by depth: of all last words, and of those in the vocabulary.
 func judgeOrder(b book) judgement {
-	order := func(metric string) (list []float64, seeds int) {
+	order := func(metric string) (list []float64, fewest int) {
+		fewest = math.MaxInt
 		for _, family := range []string{"lambada", "lambada-steps9", "lambada-steps8", "lambada-adaptive"} {
 			values := sample(b.of(family, "language"), "test", metric)
 			if len(values) == 0 {
 				return nil, 0
 			}
-			list, seeds = append(list, mean(values)), max(seeds, len(values))
+			list, fewest = append(list, mean(values)), min(fewest, len(values))
 		}
-		return list, seeds
+		return list, fewest
 	}
 	falls := func(list []float64) bool {
 		return slices.IsSortedFunc(list, func(x, y float64) int { return cmp.Compare(y, x) })
@@ -89,17 +82,19 @@ func judgeOrder(b book) judgement {
 		}
 		return strings.Join(texts, ", ")
 	}
-	all, seeds := order("last word perplexity")
+	all, fewest := order("last word perplexity")
 	known, _ := order("perplexity of covered")
 	if all == nil {
 		return judgement{verdict: NotRun}
 	}
-	j := judgement{format(all), NotReproduced, fmt.Sprintf("%s each, no test", count(seeds, "seed"))}
-	switch {
-	case falls(all) && falls(known):
+	j := judgement{format(all), NotReproduced, "at least " + count(fewest, "seed") + " each, no test"}
+	if falls(all) && falls(known) {
 		j.verdict = Reproduced
-	case falls(all):
+	} else if falls(all) {
 		j.why = fmt.Sprintf("the same order, but not for words in the vocabulary: %s; %s", format(known), j.why)
+	}
+	if fewest < 2 {
+		j.verdict = NotComparable
 	}
 	return j
 }
@@ -112,9 +107,12 @@ func judgeDepth(b book) judgement {
 		return judgement{verdict: NotRun}
 	}
 	mean, deviation := chosen(runs).ponder("test")
-	j := judgement{fmt.Sprintf("%.2f ± %.2f steps", mean, deviation), Reproduced, ""}
+	j := judgement{fmt.Sprintf("%.2f ± %.2f steps", mean, deviation), Reproduced, count(len(runs), "seed")}
 	if deviation < papers/2 {
-		j.verdict, j.why = NotReproduced, "all positions take nearly the same number of steps"
+		j.verdict, j.why = NotReproduced, "all positions take nearly the same number of steps; "+j.why
+	}
+	if len(runs) < 2 {
+		j.verdict = NotComparable
 	}
 	return j
 }

@@ -19,12 +19,12 @@ func tableClaims() (list []claim) {
 	}
 	return append(list,
 		claim{"Table 2", "subject-verb agreement, accuracy", "0.992, halting 0.992", judgeAgreement},
-		claim{"Table 3", "LAMBADA, perplexity of the test words", "319, halting 142", lambada("language", "test", "last word perplexity", few, "-adaptive")},
-		claim{"Table 3", "the same, subwords of many novels, with a continuous cache", "319, Transformer 7321, LSTM 5174",
-			lambada("novels", "test with cache", "last word perplexity", many, "-transformer", "-lstm")},
-		claim{"Table 3", "LAMBADA, reading comprehension", "0.5216, halting 0.5625", lambada("reading", "test", "accuracy", few, "-adaptive")},
+		claim{"Table 3", "LAMBADA, perplexity of the test words", "319, halting 142", lambada("language", "last word perplexity", few, "-adaptive")},
+		claim{"Table 3", "the same, subwords of many novels, without and with a continuous cache", "319, Transformer 7321, LSTM 5174, without a cache",
+			lambada("novels", "last word perplexity", many, "-transformer", "-lstm")},
+		claim{"Table 3", "LAMBADA, reading comprehension", "0.5216, halting 0.5625", lambada("reading", "accuracy", few, "-adaptive")},
 		claim{"Table 3", "the same, passages of many novels, from a language model", "0.5216, Transformer 0.3988, LSTM 0.2007",
-			lambada("novels-pretrained", "test", "accuracy", many, "-transformer", "-lstm")},
+			lambada("novels-pretrained", "accuracy", many, "-transformer", "-lstm")},
 		claim{"Table 4", "copy, reverse, addition at length 400, the paper's positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
 			reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")},
 		claim{"Table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
@@ -162,21 +162,43 @@ const few = "trained on 0.87 million words; the paper has 203 million"
 // many says the same of the columns of many novels.
 const many = "trained on a part of 27 million words; the paper has 203 million"
 
-// lambada returns the judge of a column of table 3: the means of a metric of a set, for the Universal Transformer and other models.
-func lambada(column, set, metric, why string, others ...string) func(book) judgement {
+// lambada returns the judge of a column of table 3: the means of a metric for the Universal Transformer and other models, in each set on which they
+// are compared.
+func lambada(column, metric, why string, others ...string) func(book) judgement {
 	titles := map[string]string{"-adaptive": "halting", "-transformer": "Transformer", "-lstm": "LSTM"}
+	c, _ := paper.Table3().Column(column)
+	figures := c.ComparedFigures()
 	return func(b book) judgement {
 		var ours []string
-		for _, suffix := range append([]string{""}, others...) {
-			if list := sample(b.of("lambada"+suffix, column), set, metric); len(list) > 0 {
-				ours = append(ours, strings.TrimSpace(fmt.Sprintf("%s "+format(metric, list), titles[suffix], mean(list))))
+		for _, f := range figures {
+			var list []string
+			for _, suffix := range append([]string{""}, others...) {
+				if values := sample(b.of("lambada"+suffix, column), f.Set, metric); len(values) > 0 {
+					list = append(list, strings.TrimSpace(fmt.Sprintf("%s "+format(metric, values), titles[suffix], mean(values))))
+				}
 			}
+			if len(list) == 0 {
+				continue
+			}
+			label := ""
+			if len(figures) > 1 {
+				label = cacheOf(f) + " "
+			}
+			ours = append(ours, label+strings.Join(list, ", "))
 		}
 		if len(ours) == 0 {
 			return judgement{verdict: NotRun}
 		}
-		return judgement{strings.Join(ours, ", "), NotComparable, why}
+		return judgement{strings.Join(ours, "; "), NotComparable, why}
 	}
+}
+
+// cacheOf says whether the models of a figure of table 3 have a cache.
+func cacheOf(f paper.Figure) string {
+	if strings.HasSuffix(f.Set, paper.WithCache) {
+		return "with cache"
+	}
+	return "without cache"
 }
 
 // publishedSequences returns the paper's sequence accuracies of a row.

@@ -42,22 +42,25 @@ func (p *page) metrics(t paper.Table, detail bool) {
 		for _, f := range group[0].Figures {
 			head = append(head, f.Title)
 		}
+		for _, f := range group[0].ComparedFigures() {
+			head = append(head, "best seed by validation, "+f.Title)
+		}
 		p.printf("\n")
-		p.head(append(head, "best seed by validation, "+compared(group[0]).Title)...)
+		p.head(head...)
 		for _, c := range group {
 			p.metricRows(t, c)
 		}
 		p.printf("\n")
 		for _, c := range group {
-			if line := p.comparisons(t, c); line != "" {
-				p.printf("- %s\n", line)
+			for _, f := range c.ComparedFigures() {
+				p.metricComparisons(t, c, f)
 			}
 			if line := p.bootstrap(c); line != "" {
 				p.printf("- %s\n", line)
 			}
 		}
-		if n := len(p.book.tests(t, ownRow(t))); n > 1 && i == len(groups)-1 {
-			p.printf("- p-values of this table are corrected by Holm's method for its %d comparisons, those of its page of measurements included.\n", n)
+		if text := families(p.book.comparisons(t, ownRow(t))); text != "" && i == len(groups)-1 {
+			p.printf("- p-values of this table are corrected by Holm's method for its %s, those of its page of measurements included.\n", text)
 		}
 		p.printf("\n")
 	}
@@ -85,11 +88,12 @@ func (p *page) alike(t paper.Table, detail bool) (groups [][]paper.Column) {
 
 // metricRows writes the figures of a column: the paper's above ours, and the difference of halting to the best other model.
 func (p *page) metricRows(t paper.Table, c paper.Column) {
-	setting := c.Title
+	setting, best := c.Title, c.ComparedFigures()
 	add := func(cells ...string) {
 		p.row(append([]string{setting}, cells...)...)
 		setting = ""
 	}
+	blank := make([]string, len(best)) // the cells of the best seed
 	var missing []string
 	for _, r := range t.Rows {
 		if !r.Has(c.Name) {
@@ -97,7 +101,7 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 		}
 		title, runs := r.Title, p.book.of(r.Family, c.Name)
 		if published := r.Published[c.Name]; published != nil {
-			add(append(append([]string{title, source(t)}, published...), "")...)
+			add(slices.Concat([]string{title, source(t)}, published, blank)...)
 			title = ""
 		}
 		if len(runs) == 0 {
@@ -108,13 +112,16 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 		for _, f := range c.Figures {
 			cells = append(cells, orMissing(figureCell(f, runs)))
 		}
-		add(append(cells, figureCell(compared(c), []run{chosen(runs)}))...)
+		for _, f := range best {
+			cells = append(cells, figureCell(f, []run{chosen(runs)}))
+		}
+		add(cells...)
 	}
 	for _, e := range c.Earlier {
-		add(append(append([]string{e.Title, source(t)}, e.Figures...), "")...)
+		add(slices.Concat([]string{e.Title, source(t)}, e.Figures, blank)...)
 	}
 	for _, row := range differenceRows(t, c, p.book) {
-		add(row...)
+		add(append(row, blank...)...)
 	}
 	if len(missing) > 0 {
 		add(and(missing), "ours", "not run")
@@ -141,14 +148,6 @@ func (p *page) baselineRows(t paper.Table, c paper.Column) (rows [][]string) {
 		}
 	}
 	return rows
-}
-
-// compared returns the figure by which models are compared: the first for translation, whose set has a published result, otherwise the last.
-func compared(c paper.Column) paper.Figure {
-	if c.Compared == "BLEU" {
-		return c.Figures[0]
-	}
-	return c.Figures[len(c.Figures)-1]
 }
 
 // figureCell formats a figure over seeds, "0.912 ± 0.004 (0.890)": mean and deviation of the first metric, and means of the others. It
@@ -220,7 +219,7 @@ func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
 			}
 			cells = append(cells, cell)
 		}
-		rows = append(rows, append(cells, ""))
+		rows = append(rows, cells)
 	}
 	return rows
 }
@@ -268,21 +267,6 @@ func publishedValue(r paper.Row, c paper.Column, i int) float64 {
 		return math.NaN()
 	}
 	return v
-}
-
-// comparisons returns one line that says whether the Universal Transformer is distinguishable from the other models.
-func (p *page) comparisons(t paper.Table, c paper.Column) string {
-	own := ownRow(t)
-	var g grouped
-	for _, d := range p.book.tests(t, own) {
-		if d.column.Name == c.Name {
-			g.add(d.comparison, fmt.Sprintf("%s (%s)", d.row.Title, d.evidence(strings.Replace(format(c.Compared, []float64{0}), "%", "%+", 1))))
-		}
-	}
-	if g.empty() {
-		return ""
-	}
-	return fmt.Sprintf("%s, %s, %s: %s %s.", c.Title, compared(c).Title, c.Compared, own.Title, g)
 }
 
 // ownRow returns the Universal Transformer of a table of metrics, which has one block.

@@ -72,36 +72,29 @@ func (p *page) heading(t paper.Table) {
 
 // unequal states the rule of fair comparisons and names the rows that break it.
 func unequal(t paper.Table) string {
-	var rows []string
+	text := t.Rule() + "."
+	if rows := t.Exceptions(); len(rows) > 0 {
+		text += fmt.Sprintf(" **Exceptions** (%s), whose comparisons do not show what the model is worth: %s; the page of measurements says why.", exception, and(t.Titles(rows)))
+	}
+	var rounded []paper.Row
 	for _, r := range t.Rows {
-		if len(r.Unequal) > 0 {
-			rows = append(rows, r.Family)
-		}
-	}
-	text := paper.Rule() + "."
-	if len(rows) > 0 {
-		text += fmt.Sprintf(" **Exceptions**, whose comparisons do not show what the model is worth: %s; the page of measurements says why.", and(rows))
-	}
-	var rounded []string
-	for _, u := range t.UnequalBackends() {
-		if !slices.Contains(rounded, u.Family) {
-			rounded = append(rounded, u.Family)
+		if slices.ContainsFunc(t.UnequalBackends(), func(u paper.UnequalBackend) bool { return u.Family == r.Family }) {
+			rounded = append(rounded, r)
 		}
 	}
 	if len(rounded) > 0 {
-		text += fmt.Sprintf(" Trained with products in bfloat16 in some columns in which others have float32: %s.", and(rounded))
+		text += fmt.Sprintf(" Trained with products in bfloat16 in some columns in which others have float32: %s.", and(t.Titles(rounded)))
 	}
 	return text
 }
 
 // exceptions says how and why rows break the rule of fair comparisons.
 func (p *page) exceptions(t paper.Table) {
-	p.printf("## Fair comparisons\n\n%s.\n\n", paper.Rule())
-	any := false
+	p.printf("## Fair comparisons\n\n%s.\n\n", t.Rule())
+	any := len(t.Exceptions()) > 0
 	for _, r := range t.Rows {
 		for _, u := range r.Unequal {
-			p.printf("- %s also differs in `%s`: %s.\n", r.Family, strings.Join(u.Fields, "`, `"), u.Why)
-			any = true
+			p.printf("- %s also differs in `%s`: %s.\n", t.Titles([]paper.Row{r})[0], strings.Join(u.Fields, "`, `"), u.Why)
 		}
 	}
 	for _, u := range t.UnequalBackends() {
@@ -156,7 +149,7 @@ func (p *page) further(t paper.Table) {
 		p.sequences(t, true)
 	}
 	if slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return c.Detail }) {
-		p.printf("## Further settings\n\n")
+		p.printf("## Further settings\n\n%s marks the difference from a model that was not trained alike.\n\n", exception)
 		p.metrics(t, true)
 	}
 }

@@ -71,8 +71,8 @@ func (b *book) checkPaired(p measure.Paired) error {
 		return fmt.Errorf("row is %q and baseline %q: %s is compared with other rows", p.Row, p.Baseline, own)
 	case !known || !has || !row.Has(p.Column):
 		return fmt.Errorf("baseline is %q and column %q: table 7 has no such cell", p.Baseline, p.Column)
-	case p.Set != compared(column).Set:
-		return fmt.Errorf("set is %q: column %s is compared by %s", p.Set, p.Column, compared(column).Set)
+	case p.Set != column.ComparedFigures()[0].Set:
+		return fmt.Errorf("set is %q: column %s is compared by %s", p.Set, p.Column, column.ComparedFigures()[0].Set)
 	}
 	if err := b.checkBLEU(p, p.Row, p.BLEU); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (p *page) bootstrap(c paper.Column) string {
 	if len(texts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, %s, sacreBLEU's paired bootstrap, of the seeds whose weights were kept, not corrected, about these sentences and runs, not about other seeds: %s.", c.Title, compared(c).Title, strings.Join(texts, ", "))
+	return fmt.Sprintf("%s, %s, sacreBLEU's paired bootstrap, of the seeds whose weights were kept, not corrected, about these sentences and runs, not about other seeds: %s.", c.Title, c.ComparedFigures()[0].Title, strings.Join(texts, ", "))
 }
 
 // bootstrapDetails writes the paired tests of table 7.

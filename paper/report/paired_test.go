@@ -36,7 +36,7 @@ func twoTests() []measure.Paired {
 
 // The paired tests stand below the tests over seeds and on the page of table 7, by seed. Nothing else on any page changes: no verdict and no
 // correction counts them.
-// Caught when planted: tests in the order of files; BLEU of both exchanged; a paired test among those of book.tests.
+// Caught when planted: tests in the order of files; BLEU of both exchanged; a paired test among those of book.comparisons.
 func TestPaired(t *testing.T) {
 	results := fourRuns(t)
 	without := render(t, results)

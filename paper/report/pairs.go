@@ -1,8 +1,6 @@
 package report
 
 import (
-	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -11,67 +9,62 @@ import (
 type pair struct {
 	other, setting string
 	comparison
-	excepted bool // the comparison breaks the rule of fair comparisons
 }
 
-// exception marks the difference from a model that breaks the rule of fair comparisons.
-const exception = "†"
-
-// verdictOf returns the verdict on comparisons over seeds in which higher is better: reproduced if all are distinguishably better, contradicted
-// if some are worse and none is better, not comparable if there are too few runs for any test.
+// verdictOf returns the verdict on comparisons by their tests over seeds: contradicted if some are worse and none is better, not reproduced if
+// others are not better. It is reproduced if all are better, and not comparable if this holds but for those without a test.
 func verdictOf(pairs []pair) Verdict {
-	better, worse, tested := 0, 0, false
-	for _, c := range pairs {
-		tested = tested || !math.IsNaN(c.p)
-		switch {
-		case c.below():
-			worse++
-		case c.above():
-			better++
-		}
-	}
+	n := outcomesOf(pairs)
 	switch {
 	case len(pairs) == 0:
 		return NotRun
-	case !tested:
-		return NotComparable
-	case better == len(pairs):
-		return Reproduced
-	case worse > 0 && better == 0:
+	case n.worse > 0 && n.better == 0:
 		return Contradicted
+	case n.worse+n.equal > 0:
+		return NotReproduced
+	case n.untested > 0:
+		return NotComparable
 	}
-	return NotReproduced
+	return Reproduced
 }
 
-// corrected returns pairs with p-values corrected by Holm's method for their number.
+// outcomes holds numbers of comparisons by their tests over seeds.
+type outcomes struct{ better, worse, equal, untested int }
+
+func outcomesOf(pairs []pair) (n outcomes) {
+	for _, c := range pairs {
+		switch {
+		case c.better():
+			n.better++
+		case c.worse():
+			n.worse++
+		case c.tested():
+			n.equal++
+		default:
+			n.untested++
+		}
+	}
+	return n
+}
+
+// corrected returns pairs with p-values corrected by Holm's method for the number of their tests.
 func corrected(pairs []pair) []pair {
 	pairs = slices.Clone(pairs)
 	correct(pairs, func(c *pair) *comparison { return &c.comparison })
 	return pairs
 }
 
-// overSeeds returns pairs without the tests of a single run of each model, which say nothing about other seeds.
-func overSeeds(pairs []pair) []pair {
-	pairs = slices.Clone(pairs)
-	for i, c := range pairs {
-		if c.examples {
-			pairs[i].comparison = comparison{difference: c.difference, p: math.NaN(), test: tooFew(1, 1)}
-		}
-	}
-	return pairs
-}
-
 // judge summarizes pairs, whose p-values are corrected: the differences by model, those that are distinguishable over seeds in bold, and the
 // tests. The settings are named beside the differences from a single model, and once for several models.
 func judge(pairs []pair, digits string) judgement {
-	pairs = overSeeds(pairs)
 	others, settings := unique(pairs, func(c pair) string { return c.other }), unique(pairs, func(c pair) string { return c.setting })
-	words := unique(pairs, func(c pair) string { return c.word() })
+	words := unique(pairs, func(c pair) string { return c.word() }) // "" for those without a test
+	bold := len(words) > 1 && slices.ContainsFunc(pairs, func(c pair) bool { return c.better() || c.worse() })
 	var ours []string
 	for _, other := range others {
 		var values []string
 		for _, setting := range settings {
-			value := gap(pairs, other, setting, digits, len(words) > 1)
+			value := gap(pairs, other, setting, digits, bold)
 			if len(others) == 1 {
 				value = strings.TrimSpace(setting + " " + value)
 			}
@@ -80,18 +73,15 @@ func judge(pairs []pair, digits string) judgement {
 		ours = append(ours, strings.TrimSpace(other+" "+strings.Join(values, ", ")))
 	}
 	var why []string
-	if len(settings) > 1 && len(others) > 1 {
-		why = append(why, strings.Join(settings, ", "))
+	if list := strings.Join(settings, ", "); len(others) > 1 && list != "" {
+		why = append(why, list)
 	}
-	if len(words) > 1 {
+	if bold {
 		why = append(why, "bold: distinguishable")
 	} else {
-		why = append(why, words...)
+		why = append(why, slices.DeleteFunc(words, func(word string) bool { return word == "" })...)
 	}
 	why = append(why, testsOf(pairs)...)
-	if slices.ContainsFunc(pairs, func(c pair) bool { return c.excepted }) {
-		why = append(why, exception+" not trained alike, see the table")
-	}
 	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(why, "; ")}
 }
 
@@ -113,25 +103,28 @@ func gap(pairs []pair, other, setting, digits string, bold bool) string {
 		return "-"
 	}
 	c := pairs[at]
-	text := fmt.Sprintf(digits, c.difference)
-	if c.excepted {
-		text += exception
-	}
-	if bold && (c.above() || c.below()) {
+	text := c.gap(digits)
+	if bold && (c.better() || c.worse()) {
 		text = "**" + text + "**"
 	}
 	return text
 }
 
-// testsOf returns the tests of pairs; those that differ only in n are one: "Welch's t-test, n = 3 and 3 or 3 and 2".
+// testsOf returns the tests of pairs over seeds, with all their n: "Welch's t-test, n = 3 and 3 or 3 and 2", "no test: n = 3 and 1".
 func testsOf(pairs []pair) (tests []string) {
-	for _, test := range unique(pairs, func(c pair) string { return c.test }) {
-		name, n, ok := strings.Cut(test, ", n = ")
-		at := slices.IndexFunc(tests, func(t string) bool { return strings.HasPrefix(t, name+", n = ") })
-		if !ok || at < 0 {
-			tests = append(tests, test)
-		} else {
-			tests[at] += " or " + n
+	name := func(c comparison) string {
+		if c.test == noTest {
+			return c.test + ": n = "
+		}
+		return c.test + ", n = "
+	}
+	for _, c := range pairs {
+		c := c.overSeeds()
+		at := slices.IndexFunc(tests, func(t string) bool { return strings.HasPrefix(t, name(c)) })
+		if at < 0 {
+			tests = append(tests, name(c)+c.n)
+		} else if !slices.Contains(strings.Split(strings.TrimPrefix(tests[at], name(c)), " or "), c.n) {
+			tests[at] += " or " + c.n
 		}
 	}
 	return tests

@@ -6,28 +6,34 @@ import (
 	"testing"
 )
 
-// Verdicts by comparisons over seeds: all better; some worse and none better; otherwise not distinguishable. Their text has a value per model and
-// setting. Caught when planted: a test over the examples of single runs that counts; one worse of several, of which others are better.
+// Verdicts by comparisons over seeds: contradicted with some worse and none better; not reproduced with others that are not better; reproduced if all
+// are better and tested. Their text has a value per model and setting. Caught when planted: a test over the examples of single runs that counts; one
+// worse of several, of which others are better; untested pairs beside better ones as reproduced; the n of the first test for all.
 func TestJudge(t *testing.T) {
-	at := func(other, setting string, difference, p float64, test string) pair {
-		return pair{other: strings.TrimSuffix(other, "*"), setting: setting, comparison: comparison{difference, p, test, strings.HasPrefix(test, "two-")}, excepted: strings.HasSuffix(other, "*")}
+	at := func(other, setting string, difference, p float64, test, n string) pair {
+		return pair{strings.TrimSuffix(other, "*"), setting, comparison{difference, p, test, n, strings.HasPrefix(test, "z-test"), strings.HasSuffix(other, "*")}}
 	}
-	const welch, z = "Welch's t-test, n = 3 and 3", "two-proportion z-test of one seed each, n = 1,000 examples"
+	untested := func(other, setting string, difference float64, n string) pair {
+		return at(other, setting, difference, math.NaN(), noTest, n)
+	}
+	const welch, z, of = "Welch's t-test", "z-test of these runs", "3 and 3"
 	for _, c := range []struct {
 		pairs []pair
 		want  judgement
 	}{
 		{nil, judgement{verdict: NotRun}},
-		{[]pair{at("A", "", 1, .01, welch), at("B", "", 2, .01, welch)}, judgement{"A +1.0; B +2.0", Reproduced, "better; " + welch}},
-		{corrected([]pair{at("A", "", 1, .03, welch), at("B", "", 1, .04, welch)}), judgement{"A +1.0; B +1.0", NotReproduced, "not distinguishable; " + welch}}, // .06 corrected
-		{[]pair{at("A*", "", 1, .2, welch)}, judgement{"A +1.0†", NotReproduced, "not distinguishable; " + welch + "; † not trained alike, see the table"}},
-		{[]pair{at("A", "", 1, math.NaN(), "n = 1 and 1")}, judgement{"A +1.0", NotComparable, "not distinguishable; n = 1 and 1"}},
-		{[]pair{at("A", "", 1, .2, welch)}, judgement{"A +1.0", NotReproduced, "not distinguishable; " + welch}},
-		{[]pair{at("", "x", 1, .2, welch), at("", "y", 1, .01, z)}, judgement{"x +1.0, y +1.0", NotReproduced, "not distinguishable; " + welch + "; n = 1 and 1, too few for a test"}},
-		{[]pair{at("A", "", -1, .001, z)}, judgement{"A -1.0", NotComparable, "not distinguishable; n = 1 and 1, too few for a test"}},
-		{[]pair{at("A", "x", -1, .01, welch), at("A", "y", 1, .2, welch)}, judgement{"A x **-1.0**, y +1.0", Contradicted, "bold: distinguishable; " + welch}},
-		{[]pair{at("A", "x", 1, .01, welch), at("A", "y", -2, .01, welch), at("B", "y", 0.25, .3, "Welch's t-test, n = 3 and 2")},
-			judgement{"A **+1.0**, **-2.0**; B -, +0.2", NotReproduced, "x, y; bold: distinguishable; " + welch + " or 3 and 2"}},
+		{[]pair{at("A", "", 1, .01, welch, of), at("B", "", 2, .01, welch, of)}, judgement{"A +1.0; B +2.0", Reproduced, "better; Welch's t-test, n = 3 and 3"}},
+		{corrected([]pair{at("A", "", 1, .03, welch, of), at("B", "", 1, .04, welch, of)}), judgement{"A +1.0; B +1.0", NotReproduced, "not distinguishable; Welch's t-test, n = 3 and 3"}}, // .06 corrected
+		{corrected([]pair{at("A", "", 1, .03, welch, of), untested("B", "", 1, "3 and 1")}), judgement{"A **+1.0**; B +1.0", NotComparable, "bold: distinguishable; Welch's t-test, n = 3 and 3; no test: n = 3 and 1"}},
+		{[]pair{at("A*", "", 1, .2, welch, of)}, judgement{"A +1.0†", NotReproduced, "not distinguishable; Welch's t-test, n = 3 and 3"}},
+		{[]pair{untested("A", "", 1, "1 and 1")}, judgement{"A +1.0", NotComparable, "no test: n = 1 and 1"}},
+		{[]pair{untested("A", "", 1, "3 and 1"), untested("B", "", 0, "3 and 3 without deviation"), untested("C", "", 1, "3 and 1")},
+			judgement{"A +1.0; B +0.0; C +1.0", NotComparable, "no test: n = 3 and 1 or 3 and 3 without deviation"}},
+		{[]pair{at("", "x", 1, .2, welch, of), at("", "y", 1, .01, z, "9 examples")}, judgement{"x +1.0, y +1.0", NotReproduced, "not distinguishable; Welch's t-test, n = 3 and 3; no test: n = 1 and 1"}},
+		{[]pair{at("A", "", -1, .001, z, "9 examples")}, judgement{"A -1.0", NotComparable, "no test: n = 1 and 1"}},
+		{[]pair{at("A", "x", -1, .01, welch, of), at("A", "y", 1, .2, welch, of)}, judgement{"A x **-1.0**, y +1.0", Contradicted, "bold: distinguishable; Welch's t-test, n = 3 and 3"}},
+		{[]pair{at("A", "x", 1, .01, welch, of), at("A", "y", -2, .01, welch, of), at("B", "y", 0.25, .3, welch, "3 and 2")},
+			judgement{"A **+1.0**, **-2.0**; B -, +0.2", NotReproduced, "x, y; bold: distinguishable; Welch's t-test, n = 3 and 3 or 3 and 2"}},
 	} {
 		if got := judge(c.pairs, "%+.1f"); got != c.want {
 			t.Errorf("%v:\n got %q\nwant %q", c.pairs, got, c.want)

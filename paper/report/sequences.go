@@ -49,7 +49,6 @@ func (p *page) sequences(t paper.Table, detail bool) {
 			}
 		}
 		p.printf("\n")
-		p.ahead(t, block)
 		if block == paper.OtherPositions {
 			p.fromPositions(t)
 		}
@@ -122,20 +121,19 @@ func seedsText(runs []run, set string) string {
 	return fmt.Sprintf(" [%.3f, %.3f]", low, high)
 }
 
-// ahead lists where the Transformers of a block with as many updates are ahead of its Universal Transformer.
-func (p *page) ahead(t paper.Table, block string) {
-	at := slices.IndexFunc(t.Rows, func(r paper.Row) bool { return r.Block == block && r.Own })
-	if at < 0 {
-		return
-	}
+// moreRight says in which sets the selected seeds of other rows of a block have more sequences right than that of its Universal Transformer, by no
+// more updates. It is not a test.
+func (p *page) moreRight(t paper.Table, own paper.Row) string {
+	var rows []string
 	for _, r := range t.Rows {
-		if r.Block != block || r.EqualTime || !strings.HasPrefix(r.Title, "Transformer") {
+		if r.Block != own.Block || r.EqualTime {
 			continue
 		}
-		if places := p.book.places(t, t.Rows[at], r); len(places) > 0 {
-			p.printf("%s: more sequences right than the Universal Transformer, best seed each, in %s.\n\n", r.Title, strings.Join(places, "; "))
+		if places := p.book.places(t, own, r); len(places) > 0 {
+			rows = append(rows, r.Title+" in "+strings.Join(places, ", "))
 		}
 	}
+	return strings.Join(rows, "; ")
 }
 
 // places lists the columns and sets in which the selected seed of one row has more sequences right than that of the other.
@@ -143,9 +141,14 @@ func (b book) places(t paper.Table, own, other paper.Row) (places []string) {
 	for _, set := range t.ShownSets() {
 		for _, c := range t.Columns {
 			x, y := chosenSet(b.of(own.Family, c.Name), set.Name), chosenSet(b.of(other.Family, c.Name), set.Name)
-			if x != nil && y != nil && y.Decoded.Sequences.Value() > x.Decoded.Sequences.Value() {
-				places = append(places, fmt.Sprintf("%s, %s (%s against %s)", c.Title, set.Name, measure.Decimals(y.Decoded.Sequences), measure.Decimals(x.Decoded.Sequences)))
+			if x == nil || y == nil || y.Decoded.Sequences.Value() <= x.Decoded.Sequences.Value() {
+				continue
 			}
+			mark := ""
+			if excepted(own, other, c.Name) {
+				mark = exception
+			}
+			places = append(places, fmt.Sprintf("%s, %s (%s%s against %s)", c.Title, set.Name, measure.Decimals(y.Decoded.Sequences), mark, measure.Decimals(x.Decoded.Sequences)))
 		}
 	}
 	return places
@@ -160,7 +163,7 @@ func (p *page) fromPositions(t paper.Table) {
 	var texts []string
 	for _, c := range t.Columns {
 		if result, ok := p.book.compareSequences(ours, papers, c.Name, set); ok {
-			texts = append(texts, fmt.Sprintf("%s %+.3f (%s, %s)", c.Title, result.difference, p.kindOf(result, ours, papers, c.Name), probability(result.p)))
+			texts = append(texts, fmt.Sprintf("%s %s (%s)", c.Title, result.gap("%+.3f"), result.evidence()))
 		}
 	}
 	if len(texts) > 0 {
@@ -169,36 +172,33 @@ func (p *page) fromPositions(t paper.Table) {
 	}
 }
 
-// sequenceComparisons writes whether a row is distinguishable from the other models of its block, in the first shown set.
+// sequenceComparisons writes whether a row is distinguishable from the other models of its block, in the first shown set, and where others have
+// more sequences right.
 func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
-	set, total := t.ShownSets()[0].Name, 0
-	list := p.book.tests(t, own)
+	list := p.book.comparisons(t, own)
 	var lines []string
 	for _, c := range t.Columns {
 		var g grouped
 		for _, d := range list {
 			if d.column.Name == c.Name {
-				total = chosenSet(p.book.of(own.Family, c.Name), set).Examples
-				g.add(d.comparison, fmt.Sprintf("%s (%+.3f, %s, %s)", d.row.Title, d.difference, p.kindOf(d.comparison, own, d.row, c.Name), probability(d.p)))
+				g.add(d.comparison, d.row.Title, "%+.3f")
 			}
 		}
-		if !g.empty() {
-			lines = append(lines, fmt.Sprintf("- %s: %s.\n", c.Title, g))
+		if text := g.String(); text != "" {
+			lines = append(lines, fmt.Sprintf("- %s: %s.\n", c.Title, text))
 		}
 	}
 	if len(lines) == 0 {
 		return
 	}
-	p.printf("%s, sequences, %s. t: Welch's t-test over seeds, or with a single run the t-test of one value against a sample. z: two-proportion z-test of one seed each, n = %s, which says nothing about other seeds. "+
-		"p-values are corrected by Holm's method for the %s below.\n\n%s\n", own.Title, set, count(total, "example"), count(len(list), "comparison"), strings.Join(lines, ""))
-}
-
-// kindOf returns the test of a comparison: "z", or "t, n = 3 and 3".
-func (p *page) kindOf(c comparison, own, other paper.Row, column string) string {
-	if c.examples {
-		return "z"
+	if text := p.moreRight(t, own); text != "" {
+		lines = append(lines, fmt.Sprintf("- More sequences right than the Universal Transformer without more updates, best seed each, not a test: %s.\n", text))
 	}
-	return fmt.Sprintf("t, n = %d and %d", len(p.book.of(own.Family, column)), len(p.book.of(other.Family, column)))
+	p.printf("%s, sequences, %s.", own.Title, t.ShownSets()[0].Name)
+	if text := families(list); text != "" {
+		p.printf(" p-values are corrected by Holm's method for %s.", text)
+	}
+	p.printf("\n\n%s\n", strings.Join(lines, ""))
 }
 
 // rowNotes writes how the rows of a block differ in positions or training.

@@ -30,37 +30,69 @@ func mean(values []float64) float64 {
 
 // A comparison compares a model with another one by a statistical test.
 type comparison struct {
-	difference float64 // model minus other
-	p          float64 // two-sided; NaN if there is no test
-	test       string  // with its n: "Welch's t-test, n = 3 and 3"
+	difference float64 // model minus other; higher is better
+	p          float64 // two-sided; NaN without a test
+	test       string  // its name: "Welch's t-test"; noTest without one
+	n          string  // of the test, "3 and 3"; without one with the reason, "3 and 3 without deviation"
 	examples   bool    // the test is over the test examples of one run each, and says nothing about other seeds
+	excepted   bool    // the comparison breaks the rule of fair comparisons
 }
+
+// noTest is the name of a test that there is none.
+const noTest = "no test"
+
+// exception marks the difference from a model that breaks the rule of fair comparisons.
+const exception = "†"
 
 // level is the p-value below which a difference counts.
 const level = 0.05
 
-// above and below report whether the model is distinguishably better or worse than the other; higher is better.
-func (c comparison) above() bool { return c.p < level && c.difference > 0 }
-func (c comparison) below() bool { return c.p < level && c.difference < 0 }
+// tested reports whether there is a test over seeds, or over tasks. Only such comparisons count in verdicts.
+func (c comparison) tested() bool { return !math.IsNaN(c.p) && !c.examples }
 
-// word returns "better", "worse" or "not distinguishable"; higher is better.
+// better and worse report whether the model is distinguishable from the other over seeds.
+func (c comparison) better() bool { return c.tested() && c.p < level && c.difference > 0 }
+func (c comparison) worse() bool  { return c.tested() && c.p < level && c.difference < 0 }
+
+// word returns "better", "worse" or "not distinguishable", or "" without a test over seeds.
 func (c comparison) word() string {
 	switch {
-	case c.above():
+	case c.better():
 		return "better"
-	case c.below():
+	case c.worse():
 		return "worse"
+	case c.tested():
+		return "not distinguishable"
 	}
-	return "not distinguishable"
+	return ""
 }
 
-// evidence returns the difference and the test: "+0.015; Welch's t-test, n = 3 and 3, p = 0.04".
-func (c comparison) evidence(format string) string {
-	text := fmt.Sprintf(format, c.difference)
-	if math.IsNaN(c.p) {
-		return text + "; " + c.test
+// overSeeds returns a comparison of one run each without its test over the test examples.
+func (c comparison) overSeeds() comparison {
+	if c.examples {
+		c.p, c.test, c.n, c.examples = math.NaN(), noTest, oneEach, false
 	}
-	return fmt.Sprintf("%s; %s, %s", text, c.test, probability(c.p))
+	return c
+}
+
+// gap returns the difference, with the mark of an exception: "+0.015†".
+func (c comparison) gap(format string) string {
+	text := fmt.Sprintf(format, c.difference)
+	if c.excepted {
+		text += exception
+	}
+	return text
+}
+
+// evidence returns the test and its p-value: "Welch's t-test, n = 3 and 3, p = 0.04", "no test: n = 3 and 1".
+func (c comparison) evidence() string {
+	switch {
+	case c.test == noTest:
+		return noTest + ": n = " + c.n
+	case c.examples:
+		return fmt.Sprintf("one run each; %s, n = %s, %s", c.test, c.n, probability(c.p))
+	}
+	return fmt.Sprintf("%s, n = %s, %s", c.test, c.n, probability(c.p))
 }
 
 // probability returns "p = 0.04".
@@ -71,55 +103,28 @@ func probability(p float64) string {
 	return fmt.Sprintf("p = %.2g", p)
 }
 
-// welch compares the means of two samples of seeds by Welch's t-test.
+// welch compares the means of two samples of seeds by Welch's t-test. There is no test with fewer than two seeds of a model, and none if the seeds
+// of neither differ.
 func welch(a, b []float64) comparison {
 	meanA, deviationA := moments(a)
 	meanB, deviationB := moments(b)
-	c := comparison{difference: meanA - meanB, p: math.NaN(), test: tooFew(len(a), len(b))}
+	c := comparison{difference: meanA - meanB, p: math.NaN(), test: noTest, n: fmt.Sprintf("%d and %d", len(a), len(b))}
 	if len(a) < 2 || len(b) < 2 {
 		return c
 	}
-	c.test = fmt.Sprintf("Welch's t-test, n = %d and %d", len(a), len(b))
 	x, y := deviationA*deviationA/float64(len(a)), deviationB*deviationB/float64(len(b))
 	if x+y == 0 {
-		c.test += ", no deviation"
+		c.n += " without deviation"
 		return c
 	}
+	c.test = "Welch's t-test"
 	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
 	c.p = significance.StudentTwoSided(c.difference/math.Sqrt(x+y), freedom)
 	return c
 }
 
-// tooFew says that two numbers of runs are too few for a test.
-func tooFew(a, b int) string { return fmt.Sprintf("n = %d and %d, too few for a test", a, b) }
-
-// seedTest compares two models by their seeds: by Welch's t-test, or where one of them has a single run, by the t-test of one value against a
-// sample (Crawford and Howell, 1998). p is NaN if both have a single run, or if the seeds do not differ.
-func seedTest(a, b []float64) comparison {
-	switch {
-	case len(a) > 1 && len(b) == 1:
-		return single(a, b[0], 1)
-	case len(a) == 1 && len(b) > 1:
-		return single(b, a[0], -1)
-	}
-	return welch(a, b)
-}
-
-// single compares a sample with a single value: t = (mean - value) / (s sqrt(1 + 1/n)). sign is -1 if the single value is the model's.
-func single(sample []float64, value, sign float64) comparison {
-	m, deviation := moments(sample)
-	n := float64(len(sample))
-	c := comparison{difference: sign * (m - value), p: math.NaN(), test: fmt.Sprintf("t-test of a single run, n = %d and 1", len(sample))}
-	if sign < 0 {
-		c.test = fmt.Sprintf("t-test of a single run, n = 1 and %d", len(sample))
-	}
-	if deviation == 0 {
-		c.test += ", no deviation"
-		return c
-	}
-	c.p = significance.StudentTwoSided((m-value)/(deviation*math.Sqrt(1+1/n)), n-1)
-	return c
-}
+// oneEach is the n of a comparison of one run of each model.
+const oneEach = "1 and 1"
 
 // paired compares two models by their values on the same tasks, by the paired t-test.
 func paired(a, b []float64) comparison {
@@ -128,19 +133,21 @@ func paired(a, b []float64) comparison {
 		differences[i] = a[i] - b[i]
 	}
 	m, deviation := moments(differences)
-	c := comparison{difference: m, p: math.NaN(), test: fmt.Sprintf("paired t-test over tasks, n = %d", len(a))}
+	c := comparison{difference: m, p: math.NaN(), test: noTest, n: fmt.Sprint(len(a))}
 	if len(a) > 1 && deviation > 0 {
-		c.p = significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
+		c.test, c.p = "paired t-test over tasks", significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
 	}
 	return c
 }
 
-// proportions compares the accuracies of two models on test examples by the two-proportion z-test.
+// proportions compares the accuracies of one run of each of two models on test examples by the two-proportion z-test. There is no test if both
+// have all examples right, or none.
 func proportions(a, b score.Accuracy) comparison {
-	c := comparison{difference: a.Value() - b.Value(), p: 1, examples: true, test: fmt.Sprintf("two-proportion z-test of one seed each, n = %s", examples(a.Total, b.Total))}
+	c := comparison{difference: a.Value() - b.Value(), p: math.NaN(), test: noTest, n: oneEach}
 	pooled := float64(a.Correct+b.Correct) / float64(a.Total+b.Total)
 	if spread := pooled * (1 - pooled) * (1/float64(a.Total) + 1/float64(b.Total)); spread > 0 {
 		c.p = math.Erfc(math.Abs(c.difference) / math.Sqrt(2*spread))
+		c.test, c.n, c.examples = "z-test of these runs", examples(a.Total, b.Total), true
 	}
 	return c
 }
@@ -152,21 +159,26 @@ func examples(a, b int) string {
 	return fmt.Sprintf("%s and %s", thousands(a), count(b, "example"))
 }
 
-// grouped holds the names of models by the outcome of a comparison.
-type grouped struct{ better, worse, equal []string }
+// grouped holds the names of models by the outcome of a comparison: over seeds, between one run each, or without a test.
+type grouped struct{ better, worse, ahead, behind, equal, untested []string }
 
-func (g *grouped) add(c comparison, text string) {
+// add adds a comparison with a model: "LSTM (+0.015†; Welch's t-test, n = 3 and 3, p = 0.04)".
+func (g *grouped) add(c comparison, title, format string) {
+	list := &g.equal
 	switch {
-	case c.above():
-		g.better = append(g.better, text)
-	case c.below():
-		g.worse = append(g.worse, text)
-	default:
-		g.equal = append(g.equal, text)
+	case c.better():
+		list = &g.better
+	case c.worse():
+		list = &g.worse
+	case c.examples && c.p < level && c.difference > 0:
+		list = &g.ahead
+	case c.examples && c.p < level && c.difference < 0:
+		list = &g.behind
+	case c.test == noTest:
+		list = &g.untested
 	}
+	*list = append(*list, fmt.Sprintf("%s (%s; %s)", title, c.gap(format), c.evidence()))
 }
-
-func (g grouped) empty() bool { return len(g.better)+len(g.worse)+len(g.equal) == 0 }
 
 // String returns "better than A and B; worse than C".
 func (g grouped) String() string {
@@ -174,7 +186,10 @@ func (g grouped) String() string {
 	for _, part := range []struct {
 		words string
 		list  []string
-	}{{"better than ", g.better}, {"worse than ", g.worse}, {"not distinguishable from ", g.equal}} {
+	}{
+		{"better than ", g.better}, {"worse than ", g.worse}, {"ahead of ", g.ahead}, {"behind ", g.behind},
+		{"not distinguishable from ", g.equal}, {"untested against ", g.untested},
+	} {
 		if len(part.list) > 0 {
 			parts = append(parts, part.words+strings.Join(part.list, ", "))
 		}

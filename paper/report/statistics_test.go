@@ -8,45 +8,74 @@ import (
 	"universal-transformer/internal/score"
 )
 
-// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and of the two-proportion z-test by hand.
+// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and ttest_rel, and of the two-proportion z-test by hand: (.6 - .5) / sqrt(.55 * .45 * .02)
+// is 1.4213, p = .1552. Without two seeds of both models, a deviation or an example that one run has right and another wrong, there is no test.
+// Caught when planted: a test of three seeds against one; the p-value 1 of proportions that are both 0; a z-test that counts as one over seeds.
 func TestComparisons(t *testing.T) {
-	c := welch([]float64{40.26, 41.0, 41.1}, []float64{40.0, 40.1, 39.9})
-	if math.Abs(c.p-0.0909649057898) > 1e-9 || math.Abs(c.difference-(122.36/3-40)) > 1e-9 || c.test != "Welch's t-test, n = 3 and 3" {
-		t.Errorf("%+v", c)
-	}
-	if c := welch([]float64{1}, []float64{2, 3}); !math.IsNaN(c.p) || c.word() != "not distinguishable" || c.evidence("%+.1f") != "-1.5; n = 1 and 2, too few for a test" {
-		t.Errorf("%+v: %s", c, c.evidence("%+.1f"))
-	}
-	if c := welch([]float64{1, 1}, []float64{2, 2}); !math.IsNaN(c.p) || c.word() != "not distinguishable" {
-		t.Errorf("%+v", c)
-	}
-	// (.6 - .5) / sqrt(.55 * .45 * .02) = 1.4213: p = .1552
-	z := proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100})
-	if math.Abs(z.p-0.15521) > 1e-4 || z.word() != "not distinguishable" {
-		t.Errorf("%+v", z)
-	}
-	if z := proportions(score.Accuracy{Correct: 600, Total: 1000}, score.Accuracy{Correct: 500, Total: 1000}); z.word() != "better" || z.evidence("%+.1f") != "+0.1; two-proportion z-test of one seed each, n = 1,000 examples, p < 0.001" {
-		t.Errorf("%+v: %s", z, z.evidence("%+.1f"))
-	}
-	if z := proportions(score.Accuracy{Correct: 5, Total: 5}, score.Accuracy{Correct: 7, Total: 7}); z.p != 1 {
-		t.Errorf("%+v", z)
+	for _, c := range []struct {
+		got                      comparison
+		difference, p, tolerance float64
+		word, evidence           string
+	}{
+		{welch([]float64{40.26, 41.0, 41.1}, []float64{40.0, 40.1, 39.9}), 122.36/3 - 40, 0.0909649057898, 1e-9, "not distinguishable", "Welch's t-test, n = 3 and 3, p = 0.091"},
+		{welch([]float64{1, 1}, []float64{2, 2.5, 3}), -1.5, 1 - math.Sqrt(27./29), 1e-9, "worse", "Welch's t-test, n = 2 and 3, p = 0.035"}, // t^2 = 27 with 2 degrees of freedom: p = 1 - t / sqrt(t^2 + 2)
+		{welch([]float64{1, 1, 1}, []float64{0.5}), 0.5, math.NaN(), 0, "", "no test: n = 3 and 1"},
+		{welch([]float64{0.25}, []float64{0.5, 0.75}), -0.375, math.NaN(), 0, "", "no test: n = 1 and 2"},
+		{welch([]float64{1}, []float64{2}), -1, math.NaN(), 0, "", "no test: n = 1 and 1"},
+		{welch([]float64{1, 1}, []float64{2, 2, 2}), -1, math.NaN(), 0, "", "no test: n = 2 and 3 without deviation"},
+		{paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}), 0.75, 0.245194, 1e-5, "not distinguishable", "paired t-test over tasks, n = 4, p = 0.25"},
+		{paired([]float64{1}, []float64{2}), -1, math.NaN(), 0, "", "no test: n = 1"},
+		{proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100}), 0.1, 0.15521, 1e-4, "", "one run each; z-test of these runs, n = 100 examples, p = 0.16"},
+		{proportions(score.Accuracy{Correct: 600, Total: 1000}, score.Accuracy{Correct: 250, Total: 500}), 0.1, 0.00022, 1e-5, "", "one run each; z-test of these runs, n = 1,000 and 500 examples, p < 0.001"},
+		{proportions(score.Accuracy{Correct: 5, Total: 5}, score.Accuracy{Correct: 7, Total: 7}), 0, math.NaN(), 0, "", "no test: n = 1 and 1"},
+		{proportions(score.Accuracy{Total: 1000}, score.Accuracy{Total: 1000}), 0, math.NaN(), 0, "", "no test: n = 1 and 1"},
+	} {
+		pAsWanted := math.Abs(c.got.p-c.p) <= c.tolerance || math.IsNaN(c.got.p) && math.IsNaN(c.p)
+		if math.Abs(c.got.difference-c.difference) > 1e-9 || !pAsWanted || c.got.word() != c.word || c.got.evidence() != c.evidence {
+			t.Errorf("%+v: %q, %q; want %v, p = %v, %q, %q", c.got, c.got.word(), c.got.evidence(), c.difference, c.p, c.word, c.evidence)
+		}
 	}
 }
 
-// Values of scipy.stats: ttest_rel; t.sf of (mean - value) / (s sqrt(1 + 1/n)) with n - 1 degrees of freedom.
-func TestSmallSamples(t *testing.T) {
-	if c := paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}); math.Abs(c.difference-0.75) > 1e-12 || math.Abs(c.p-0.245194) > 1e-5 || c.test != "paired t-test over tasks, n = 4" {
-		t.Errorf("%+v", c)
+// Models are grouped by outcome: over seeds as better or worse, between one run each as ahead or behind.
+func TestGrouped(t *testing.T) {
+	var g grouped
+	const welch, z = "Welch's t-test", "z-test of these runs"
+	for title, c := range map[string]comparison{
+		"A": {difference: 1, p: .01, test: welch, n: "3 and 3"}, "B": {difference: -1, p: .0004, test: welch, n: "3 and 2", excepted: true}, "C": {difference: 1, p: .05, test: welch, n: "3 and 3"},
+		"D": {difference: 1, p: .04, test: z, n: "9 examples", examples: true}, "E": {difference: -1, p: .04, test: z, n: "9 examples", examples: true},
+		"F": {difference: -1, p: math.NaN(), test: noTest, n: "3 and 1", excepted: true},
+	} {
+		g.add(c, title, "%+.1f")
 	}
-	if c := seedTest([]float64{0.7, 0.66, 0.39}, []float64{0.58}); math.Abs(c.difference-0.0033333) > 1e-6 || math.Abs(c.p-0.987895) > 1e-5 || c.test != "t-test of a single run, n = 3 and 1" {
-		t.Errorf("%+v", c)
+	const want = "better than A (+1.0; Welch's t-test, n = 3 and 3, p = 0.01); worse than B (-1.0†; Welch's t-test, n = 3 and 2, p < 0.001); " +
+		"ahead of D (+1.0; one run each; z-test of these runs, n = 9 examples, p = 0.04); behind E (-1.0; one run each; z-test of these runs, n = 9 examples, p = 0.04); " +
+		"not distinguishable from C (+1.0; Welch's t-test, n = 3 and 3, p = 0.05); untested against F (-1.0†; no test: n = 3 and 1)"
+	if g.String() != want {
+		t.Errorf("%s\nwant %s", g, want)
 	}
-	if c := seedTest([]float64{0.58}, []float64{0.7, 0.66, 0.39}); math.Abs(c.difference+0.0033333) > 1e-6 || math.Abs(c.p-0.987895) > 1e-5 || c.test != "t-test of a single run, n = 1 and 3" {
-		t.Errorf("%+v", c)
+}
+
+// Holm's correction by hand: .01, .02 and .04 over seeds become .03, .04 and .04; .01 and .03 over examples .02 and .03. Caught when planted: one
+// family of all five; comparisons without a test counted.
+func TestCorrect(t *testing.T) {
+	list := []comparison{
+		{p: .02, test: "t"}, {p: .01, test: "z", examples: true}, {p: math.NaN(), test: noTest}, {p: .04, test: "t"}, {p: .03, test: "z", examples: true}, {p: .01, test: "t"},
+		{p: math.NaN(), test: noTest},
 	}
-	for _, c := range []comparison{seedTest([]float64{1, 1}, []float64{0.5}), seedTest([]float64{1}, []float64{2}), paired([]float64{1}, []float64{2})} {
-		if !math.IsNaN(c.p) {
-			t.Errorf("%+v", c)
+	correct(list, func(c *comparison) *comparison { return c })
+	var all []compared
+	for i, want := range []float64{.04, .02, math.NaN(), .04, .03, .03, math.NaN()} {
+		if got := list[i].p; !(math.Abs(got-want) < 1e-12) && !(math.IsNaN(got) && math.IsNaN(want)) {
+			t.Errorf("comparison %d: p = %v, want %v", i, got, want)
+		}
+		all = append(all, compared{comparison: list[i]})
+	}
+	for want, list := range map[string][]compared{
+		"3 tests over seeds and apart from these for 2 z-tests": all, "1 test over seeds": all[2:4], "1 z-test": all[1:3], "": all[2:3],
+	} {
+		if got := families(list); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

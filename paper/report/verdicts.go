@@ -39,9 +39,9 @@ const legend = `- **reproduced**: our figure reaches the paper's, rounded as the
 - **reached with changes**: our figure reaches the paper's, but the model or its training differs from the paper's.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
 - **contradicted**: our measurement shows the opposite, where it compares models distinguishably in at least one comparison and the claim in none.
-- **not comparable**: our data are too different, or we have too few runs for a test. **not run**: we have no result.
+- **not comparable**: our data are too different, or we have too few runs for tests over seeds. **not run**: we have no result.
 
-Models are called better or worse only where a test gives p < 0.05, corrected by Holm's method for all comparisons of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". Verdicts count tests over seeds only; between single runs, the tables test over the test examples. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors. Tables 1 and 4 to 6 are judged by best seeds, as the paper is, the others by means over seeds.
+Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected by Holm's method for all tests of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". A test over seeds needs at least two seeds of both models, and a deviation in one of them; without a test a difference counts in no verdict. Between one run each, the tables test over the test examples, which says nothing about other seeds: the model is "ahead" or "behind", and no verdict counts it. † marks the difference from a model that was not trained alike, which its table names as an exception. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors. Tables 1 and 4 to 6 are judged by best seeds, as the paper is, the others by means over seeds.
 
 `
 
