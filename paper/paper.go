@@ -6,6 +6,7 @@
 package paper
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -46,6 +47,7 @@ type Row struct {
 type Column struct {
 	Name      string // the part of the recipes' names after the slash: "copy"
 	Title     string
+	Short     string   // the title in lists of columns; "" is Title
 	Note      string   // remarks on its figures
 	Figures   []Figure // figures that the table shows; empty if every column has one figure
 	Baselines []Baseline
@@ -54,6 +56,9 @@ type Column struct {
 	On        []string  // titles of the figures whose sets models are compared on; nil: the last
 	Detail    bool      // not of the paper's layout: shown on the page of the table, not in RESULTS.md
 }
+
+// Brief returns the title in lists of columns.
+func (c Column) Brief() string { return cmp.Or(c.Short, c.Title) }
 
 // ComparedFigures returns the figures whose sets models are compared on.
 func (c Column) ComparedFigures() (list []Figure) {

@@ -22,19 +22,19 @@ func Table2() Table {
 			{Family: "agreement-adaptive", Title: "UT with dynamic halting", Adaptive: true, Published: map[string][]string{"verbs": {"0.994", "0.969", "0.967", "0.944", "0.932", "0.907", "0.992"}}},
 		},
 		Columns: []Column{
-			{Name: "natural-text", Title: "natural regime, next-token number prediction", Note: naturalNote + extendedNote,
+			{Name: "natural-text", Short: "natural next token", Title: "natural regime, next-token number prediction", Note: naturalNote + extendedNote,
 				Figures: attractors(1), Baselines: agreementBaselines, Compared: TotalBalanced},
-			{Name: "natural-classes", Title: "natural regime, two classes", Note: naturalNote + extendedNote,
+			{Name: "natural-classes", Short: "natural two classes", Title: "natural regime, two classes", Note: naturalNote + extendedNote,
 				Figures: attractors(1), Baselines: agreementBaselines, Compared: TotalBalanced, Detail: true},
-			{Name: "enriched-text", Title: "enriched regime, next-token number prediction", Note: enrichedNote + extendedNote,
+			{Name: "enriched-text", Short: "enriched next token", Title: "enriched regime, next-token number prediction", Note: enrichedNote + extendedNote,
 				Figures: attractors(1), Baselines: agreementBaselines, Compared: TotalBalanced},
-			{Name: "enriched-classes", Title: "enriched regime, two classes", Note: enrichedNote + extendedNote,
+			{Name: "enriched-classes", Short: "enriched two classes", Title: "enriched regime, two classes", Note: enrichedNote + extendedNote,
 				Figures: attractors(1), Baselines: agreementBaselines, Compared: TotalBalanced, Detail: true},
 			{Name: "verbs", Title: "ranking of verb forms, the paper's measure", Note: "Trained on 9 % of the authors' table, as in the paper.",
 				Figures: attractors(0), Baselines: rankingBaselines, Compared: TotalBalanced, Earlier: earlierRankings},
-			{Name: "forms", Title: "ranking of verb forms by their number", Note: formsNote + extendedNote,
+			{Name: "forms", Short: "verb forms", Title: "ranking of verb forms by their number", Note: formsNote + extendedNote,
 				Figures: forms(), Baselines: rankingBaselines, Compared: TotalBalanced},
-			{Name: "forms-text", Title: "ranking of verb forms by a language model", Note: textFormsNote +
+			{Name: "forms-text", Short: "verb forms by a language model", Title: "ranking of verb forms by a language model", Note: textFormsNote +
 				"Models begin with random weights and know the words of the training rows only. " + extendedNote,
 				Figures: forms(), Baselines: rankingBaselines, Compared: TotalBalanced, Detail: true},
 			{Name: "pairs", Title: "ranking of sentence pairs", Note: "Language models trained on books rank whole sentences from Wikipedia with both forms of their verb. " +
@@ -43,7 +43,7 @@ func Table2() Table {
 			{Name: "pairs-novels", Title: "ranking of sentence pairs, many novels", Note: "As the ranking of sentence pairs above, by language models of the 12,000 most frequent words of 311 novels of about 1880 to 1965 with 27 million words. " +
 				"Less than one epoch of these novels is trained on. The ranking of verb forms from a language model starts from the weights of these models.",
 				Figures: attractors(0), Baselines: rankingBaselines, Compared: TotalBalanced, Detail: true},
-			{Name: "forms-pretrained", Title: "ranking of verb forms by a language model, pre-trained on many novels", Note: textFormsNote +
+			{Name: "forms-pretrained", Short: "verb forms by a pre-trained language model", Title: "ranking of verb forms by a language model, pre-trained on many novels", Note: textFormsNote +
 				"Models begin with the weights of a language model of many novels. Its 12,000 words and the words of the training rows are known, and are not replaced by tags. " + extendedNote,
 				Figures: forms(), Baselines: rankingBaselines, Compared: TotalBalanced, Detail: true},
 		},

@@ -16,7 +16,7 @@ func judgeAgreementModels(b book) judgement {
 	for _, family := range []string{"agreement-transformer", "agreement-lstm"} {
 		for _, d := range b.comparisons(t, own) {
 			if d.row.Family == family && len(b.of(own.Family, d.column.Name)) > 1 {
-				pairs = append(pairs, pair{d.row.Title, d.column.Name, d.comparison})
+				pairs = append(pairs, pair{d.row.Title, d.column.Brief(), d.comparison})
 			}
 		}
 	}
@@ -41,7 +41,7 @@ func judgeAgreementHalting(b book) judgement {
 			if len(a) > 0 && len(d) > 0 {
 				result := welch(a, d)
 				result.excepted = excepted(fixed, halting, c.Name)
-				pairs = append(pairs, pair{setting: c.Name + " (" + f.Title + ")", comparison: result})
+				pairs = append(pairs, pair{setting: c.Brief() + " (" + f.Title + ")", comparison: result})
 				break
 			}
 		}
@@ -67,7 +67,7 @@ func judgeGrowth(b book) judgement {
 		}
 		total++
 		if list[0] > 0 && slices.IsSorted(list) {
-			shape = append(shape, c.Name+" "+signed(list))
+			shape = append(shape, c.Brief()+" "+signed(list))
 		}
 	}
 	j := judgement{strings.Join(shape, "; "), NotReproduced, fmt.Sprintf("rises in %d of %d settings; data not the paper's", len(shape), total)}

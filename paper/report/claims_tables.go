@@ -133,7 +133,7 @@ func judgeAgreement(b book) judgement {
 	for _, name := range []string{"forms", "natural-text", "enriched-text"} {
 		if runs := b.of(own.Family, name); len(runs) > 0 {
 			c, _ := t.Column(name)
-			ours = append(ours, fmt.Sprintf("%.3f (%s)", mean(sample(runs, "test", "total")), c.Title))
+			ours = append(ours, fmt.Sprintf("%.3f (%s)", mean(sample(runs, "test", "total")), c.Brief()))
 		}
 	}
 	if len(ours) == 0 {

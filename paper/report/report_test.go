@@ -193,8 +193,8 @@ func TestMetrics(t *testing.T) {
 		"|  | halting minus the best, as printed | paper | 0 | -0.008 | 0.002 | 0.009 | 0.016 | 0.027 |  |  |",
 		"better than Transformer (+0.200; Welch's t-test, n = 2 and 2, p = 0.005); untested against LSTM (+0.010†; no test: n = 2 and 1), UT with dynamic halting (-0.090; no test: n = 2 and 1).\n",
 		"corrected by Holm's method for its 1 test over seeds, those of its page of measurements included.\n",
-		"| not comparable | 0.992 against 0.962 and 0.991 | Transformer **+0.200**; LSTM +0.010† | balanced accuracy, total; enriched-text; bold: distinguishable; Welch's t-test, n = 2 and 2; no test: n = 2 and 1 |",
-		"| not comparable | 0.992, halting 0.992 | 0.810 (enriched regime, next-token number prediction) |", "enriched-text +0.090 +0.154 | rises in 1 of 1 settings")
+		"| not comparable | 0.992 against 0.962 and 0.991 | Transformer **+0.200**; LSTM +0.010† | balanced accuracy, total; enriched next token; bold: distinguishable; Welch's t-test, n = 2 and 2; no test: n = 2 and 1 |",
+		"| not comparable | 0.992, halting 0.992 | 0.810 (enriched next token) |", "enriched next token +0.090 +0.154 | rises in 1 of 1 settings")
 }
 
 // Text of result files cannot end a cell, begin a tag or become a link.
