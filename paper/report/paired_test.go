@@ -2,6 +2,7 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,9 +14,12 @@ import (
 
 // news is a result of the column news of table 7.
 func news(t *testing.T, family string, seed uint64, bleu float64) sweep.Result {
-	return result(t, family+"/news", seed, 1, &measure.Translation{Sets: []measure.TranslatedSet{
-		{Name: "newstest2013", Sentences: 3000, Alpha: 1, BLEU: bleu + 1}, {Name: "newstest2014", Sentences: 3003, Alpha: 1, BLEU: bleu},
-	}})
+	set := func(name string, sentences int, bleu float64) measure.TranslatedSet {
+		return measure.TranslatedSet{Name: name, Sentences: sentences, Alpha: 1, BLEU: bleu, Notes: []string{
+			fmt.Sprintf("BLEU|nrefs:1 = %.1f %.1[1]f/%.1[1]f/%.1[1]f/%.1[1]f (BP = 1.000 ratio = 1.000 hyp_len = 9 ref_len = 9)", bleu), "chrF2|nrefs:1 = 0.0",
+		}}
+	}
+	return result(t, family+"/news", seed, 1, &measure.Translation{Sets: []measure.TranslatedSet{set("newstest2013", 3000, bleu+1), set("newstest2014", 3003, bleu)}})
 }
 
 // fourRuns are two runs each of two rows.
