@@ -98,7 +98,8 @@ var edits = map[string][]edit{
 		{map[string]any{"measured.sets.0.ponder_tenths": gone, "measured.sets.0.ponder_deviation": 0.5}, "which its kinds cannot have"},
 		{map[string]any{"measured.kinds.2.decoder_ponder": 0.5}, "the ponder time"},
 		{map[string]any{"measured.kinds.2.ponder_deviation": 4}, "the ponder time"},
-		{map[string]any{"parameters": 807041 + 1}, "size of the vocabularies"},
+		{map[string]any{"parameters": 807041 + 1}, "which are 5258.00"},
+		{map[string]any{"parameters": 807041 + 128}, "size of the vocabularies"},
 	},
 	"lambada/novels-words-seed1": {
 		{map[string]any{"measured.sets.2.metrics.3.value": 206}, "the perplexity of 5153 last words is 206, but that"},
@@ -116,6 +117,17 @@ var edits = map[string][]edit{
 	"lambada/reading-seed1": {
 		{map[string]any{"config.task.lambada_reading.prose": "other"}, "would be trained with"},
 		{map[string]any{"measured.sets.0.metrics.1.value": 0.5}, "value is 0.5"},
+	},
+	"babi-1k-joint/joint-seed1": {
+		{map[string]any{"parameters": 162304 + 1}, "which are 111.00"},
+		{map[string]any{"parameters": 16230}, "which are -"},
+		{map[string]any{"measured.tests.19": gone}, "measured.tests are of tasks"},
+		{map[string]any{"measured.tests.3.task": 3}, "each once and in order"},
+		{map[string]any{"measured.stand_in": "qa3.txt", "measured.stand_in_questions": 1000}, "measured.stand_in is"},
+		{map[string]any{"validation": 1e-3}, "validation is 0.001"}, // of version 0.1
+	},
+	"babi-1k-single-transformer/task03-seed1": {
+		{map[string]any{"curve": gone, "validation": 1e-3}, "wrong of 100 answers"},
 	},
 	"babi-10k-single/task03-seed1": {
 		{map[string]any{"measured.stand_in": "", "measured.stand_in_questions": gone}, `measured.stand_in is ""`},

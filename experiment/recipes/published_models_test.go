@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -22,7 +23,7 @@ import (
 type parameters struct{ fixed, perToken float64 }
 
 // parameters checks the number of parameters of a result. Without data, the model is built with the vocabulary of its task. With data, the size of
-// the vocabulary follows from the number, and must be that of every model on the same data: all rows and seeds.
+// the vocabularies follows from the number, and must be that of every model on the same data: all rows and seeds.
 func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment.Run, facts *facts) error {
 	if len(recipe.Needs) == 0 {
 		key := fmt.Sprintf("%#v %#v", was.Model.Value, was.Task.Value)
@@ -48,7 +49,10 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 		j.counts[key] = c
 	}
 	tokens := (float64(r.Parameters) - c.fixed) / c.perToken
-	if want := was.Subwords(); want > 0 && tokens != float64(want) || !(tokens >= 4) {
+	switch want := was.Subwords(); { // half a token is that of source or target alone
+	case !(tokens >= 4) || 2*tokens != math.Trunc(2*tokens):
+		return fmt.Errorf("parameters is %d, which are %v tokens", r.Parameters, tokens)
+	case want > 0 && tokens != float64(want):
 		return fmt.Errorf("parameters is %d, which are %v tokens: the tokenizer has %d", r.Parameters, tokens, want)
 	}
 	return facts.same(r, "parameters: size of the vocabularies", tokens)

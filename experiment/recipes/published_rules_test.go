@@ -162,38 +162,6 @@ func ended(r sweep.Result, was experiment.Run) error {
 	return nil
 }
 
-// A set is the name of a test set and the number of its examples.
-type set struct {
-	name     string
-	examples int
-}
-
-// dataSets are the test sets of tables 2, 3 and 7, by column, with their numbers of examples.
-var dataSets = func() map[string][]set {
-	lambada := func(control, development int) []set {
-		return []set{{"control", control}, {"development", development}, {"test", 5153}}
-	}
-	withCache := lambada(5000, 4869)
-	for _, s := range lambada(5000, 4869) {
-		withCache = append(withCache, set{s.name + paper.WithCache, s.examples})
-	}
-	multi30k := []set{{"val", 1014}, {"test_2016_flickr", 1000}, {"test_2017_flickr", 1000}, {"test_2017_mscoco", 461}}
-	return map[string][]set{
-		"natural-text": {{"test", 64252}}, "natural-classes": {{"test", 64252}}, "enriched-text": {{"test", 17389}}, "enriched-classes": {{"test", 17389}},
-		"forms": {{"test", 7001}}, "pairs": {{"test", 7485}},
-		"language": lambada(3685, 4869), "reading": lambada(3685, 4869), "annotated": lambada(3685, 487), "novels": withCache, "novels-words": withCache,
-		"novels-reading": lambada(5000, 4869), "novels-pretrained": lambada(5000, 4869),
-		"multi30k": multi30k, "multi30k-raw": multi30k, "news": {{"newstest2013", 3000}, {"newstest2014", 3003}},
-	}
-}()
-
-func sameSets(have, want []set) error {
-	if !slices.Equal(have, want) {
-		return fmt.Errorf("measured.sets are %v, want %v", have, want)
-	}
-	return nil
-}
-
 // babiSets checks tasks and numbers of questions: 1,000 of each task for the test, and 1,000 or 10,000 for training and validation, if no stand-in
 // replaces them.
 func babiSets(r sweep.Result, was experiment.Run, m *measure.Babi, facts *facts) error {
