@@ -155,13 +155,7 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	h := c.header()
 	h.Model, h.Data = m.Describe(), m.Run.Task.Value.String()
 	h.Parameters, h.Step, h.BestStep, h.Stopped, h.Seconds = trained.Parameters, trained.Step, m.Step, trained.Stopped, trained.Seconds
-	h.Validation, h.ChosenBy = trained.BestNats, ByEntropy
-	switch {
-	case m.Run.Training.BestByMeasure:
-		h.ChosenBy = ByMeasure
-	case m.Run.Training.BestByAccuracy:
-		h.ChosenBy = ByAccuracy
-	}
+	h.Validation, h.ChosenBy = trained.BestNats, chosenBy(m.Run.Training.BestByMeasure, m.Run.Training.BestByAccuracy)
 	return h
 }
 

@@ -101,6 +101,9 @@ func (c *Curve) validate(h Header) error {
 			seconds = c.Seconds[i]
 		}
 	}
+	if tolerance := 1 + h.Seconds/100; c.Seconds != nil && (seconds > h.Seconds+tolerance || step == h.Step && seconds < h.Seconds-tolerance) {
+		return fmt.Errorf("seconds[%d] is %v, but seconds is %v", n-1, seconds, h.Seconds)
+	}
 	return nil
 }
 

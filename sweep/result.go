@@ -184,7 +184,7 @@ func Parse(data []byte) (r Result, err error) {
 			return r, fmt.Errorf("curve.%w", err)
 		}
 	}
-	return r, nil
+	return r, r.consistent()
 }
 
 // Save writes a result below a folder atomically.
@@ -217,7 +217,7 @@ const (
 var otherFolders = []string{DepthFolder, SearchesFolder, PairedFolder}
 
 // ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty. A
-// folder of run directories is an error.
+// folder of run directories is an error, and so are two seeds of a recipe that are the same run.
 func ReadAll(root string) (results []Result, err error) {
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
@@ -242,5 +242,5 @@ func ReadAll(root string) (results []Result, err error) {
 	slices.SortStableFunc(results, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(a.Family(), b.Family()), cmp.Compare(a.Column(), b.Column()), cmp.Compare(a.Seed, b.Seed))
 	})
-	return results, err
+	return results, errors.Join(err, repeated(results))
 }

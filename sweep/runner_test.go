@@ -215,7 +215,7 @@ func TestSummarize(t *testing.T) {
 	cells := smallCells(t, root)
 	for i, c := range cells {
 		r := example()
-		r.Recipe, r.Seed, r.Config = c.Recipe, c.Run.Seed, c.Run.JSON()
+		r.Recipe, r.Seed, r.Config, r.ChosenBy = c.Recipe, c.Run.Seed, c.Run.JSON(), ByAccuracy
 		r.Validation, r.Seconds = []float64{0.5, 0.2, 0.1, 0.3}[i], float64(10*(i+1))
 		r.Measured = fmt.Appendf(nil, `{"examples": 20, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": %v}]}`, []float64{0.9, 0.5, 0.7, 0.6}[i])
 		if err := r.Save(c.Results); err != nil {

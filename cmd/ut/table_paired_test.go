@@ -107,7 +107,8 @@ func TestTablePaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, says string }{
-		{fmt.Sprintf(`"bleu": %v,`, found.Baseline), `"bleu": 99,`, "its result has 99, 40 sentences"},
+		{fmt.Sprintf(`"bleu": %v,`, found.Baseline), `"bleu": 99,`, "bleu is 99, but the note"},
+		{fmt.Sprintf(`"bleu": %v,`, found.Baseline), fmt.Sprintf(`"bleu": %v,`, found.Baseline+1e-6), fmt.Sprintf("its result has %v, 40 sentences", found.Baseline+1e-6)},
 		{`"sentences": 40`, `"sentences": 41`, "41 sentences, measured by 0."},
 		{`"name": "test_2016_flickr"`, `"name": "other"`, "has no set test_2016_flickr"},
 		{`"best_step": \d+`, `"best_step": 1`, "its result that of step 1"},

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"universal-transformer/sweep"
 )
 
 var update = flag.Bool("update", false, "write expected.go anew")
@@ -19,13 +21,13 @@ var update = flag.Bool("update", false, "write expected.go anew")
 // tasks. With -update the file is written anew. Caught when planted: a figure of the second set of table 4; the time of one seed.
 func TestExpected(t *testing.T) {
 	groups := map[string][]outcome{}
-	publishedResults(t, func(recipe string, r published) {
-		o := r.outcome(t, recipe)
-		groups[recipe] = append(groups[recipe], o)
-		if family, _, _ := strings.Cut(recipe, "/"); strings.Contains(family, "-single") && !o.standIn {
+	for _, r := range publishedResults(t) {
+		o := outcomeOf(t, r)
+		groups[r.Recipe] = append(groups[r.Recipe], o)
+		if family := r.Family(); strings.Contains(family, "-single") && !o.standIn {
 			groups[family] = append(groups[family], o)
 		}
-	})
+	}
 	var b bytes.Buffer
 	b.WriteString("// Code generated from the published results by go test -run TestExpected -update; DO NOT EDIT.\n\npackage recipes\n\n" +
 		"// expected is the published accuracy and training time of recipes and of families with many tasks, on average.\nvar expected = map[string]string{\n")
@@ -86,8 +88,8 @@ func summary(list []outcome, family bool) string {
 	return fmt.Sprintf("%s; %s %s (%d %s)", text, minutes, unit, len(list), runs)
 }
 
-// outcome reads the main measure: wrong answers of table 1, else that of the first test set of the paper's table.
-func (r published) outcome(t *testing.T, recipe string) outcome {
+// outcomeOf reads the main measure: wrong answers of table 1, else that of the first test set of the paper's table.
+func outcomeOf(t *testing.T, r sweep.Result) outcome {
 	t.Helper()
 	var m struct {
 		StandIn string `json:"stand_in"`
@@ -103,7 +105,7 @@ func (r published) outcome(t *testing.T, recipe string) outcome {
 		}
 	}
 	if err := json.Unmarshal(r.Measured, &m); err != nil {
-		t.Fatalf("%s: %v", recipe, err)
+		t.Fatalf("%s: %v", r.Name(), err)
 	}
 	if len(m.Tests) > 0 {
 		questions, wrong := 0., 0.
@@ -131,6 +133,6 @@ func (r published) outcome(t *testing.T, recipe string) outcome {
 			}
 		}
 	}
-	t.Fatalf("%s: no main measure in %s", recipe, r.Measured)
+	t.Fatalf("%s: no main measure in %s", r.Name(), r.Measured)
 	return outcome{}
 }

@@ -19,7 +19,7 @@ type Provenance struct {
 	Commit      string  `json:"commit,omitempty"`       // of the build; ".modified" follows if the tree had changes
 	Backend     string  `json:"backend,omitempty"`      // with options: "cpu:threads=1,products=bf16"
 	Device      string  `json:"device,omitempty"`       // that the backend uses: "host", "NVIDIA H200"
-	CPU         string  `json:"cpu,omitempty"`          // model name of the processor
+	CPU         string  `json:"cpu,omitempty"`          // name of the processor: "AMD EPYC, family 25, model 17"; earlier versions left out family and model
 	Threads     int     `json:"threads,omitempty"`      // that the backend uses
 	WallSeconds float64 `json:"wall_seconds,omitempty"` // without the time in which the process was suspended
 	CPUSeconds  float64 `json:"cpu_seconds,omitempty"`  // of all threads of the process, user and system

@@ -72,14 +72,18 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// The processor's name is what lscpu prints.
-func TestModelName(t *testing.T) {
+// The processor's name is what lscpu prints; family and model follow where the system gives both. Other systems, the boards of ARM and the names
+// of MIPS, have no family. The first text is of an AMD EPYC of the fourth generation, abridged.
+func TestProcessor(t *testing.T) {
 	for text, want := range map[string]string{
-		"processor\t: 0\nmodel name\t: Intel(R) Xeon(R)  CPU @ 2.00GHz\nprocessor\t: 1\nmodel name\t: other\n": "Intel(R) Xeon(R) CPU @ 2.00GHz",
+		"processor\t: 0\nvendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: AMD EPYC\nstepping\t: 1\n\nprocessor\t: 1\ncpu family\t: 26\nmodel\t\t: 2\nmodel name\t: other\n": "AMD EPYC, family 25, model 17",
+		"processor\t: 0\nmodel name\t: Intel(R) Xeon(R)  CPU @ 2.00GHz\ncpu family\t: 6\n\nprocessor\t: 1\nmodel name\t: other\n":                                                                    "Intel(R) Xeon(R) CPU @ 2.00GHz",
+		"processor\t: 0\nBogoMIPS\t: 108.00\n\nHardware\t: BCM2835\nModel\t\t: Raspberry Pi 4 Model B\n":                                                                                             "Raspberry Pi 4 Model B",
+		"system type\t: MT7621\ncpu model\t: MIPS 1004Kc V2.15\n":                                                                                                                                    "MIPS 1004Kc V2.15",
 		"processor\t: 0\nBogoMIPS\t: 50\n": "",
 		"":                                 "",
 	} {
-		if got := modelName(text); got != want {
+		if got := processor(text); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}

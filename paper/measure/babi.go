@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"universal-transformer/task/babi"
 )
@@ -119,30 +120,51 @@ func (p PonderTimes) Mode() (steps int, share float64) {
 
 // Validate returns an error that names the first invalid field.
 func (m *Babi) Validate() error {
-	if len(m.Tests) == 0 {
+	switch {
+	case len(m.Tests) == 0:
 		return errors.New("tests are missing")
+	case (m.StandIn == "") != (m.StandInQuestions == 0) || m.StandInQuestions < 0:
+		return fmt.Errorf("stand_in is %q with %d stand_in_questions", m.StandIn, m.StandInQuestions)
+	case m.TrainingQuestions < 1:
+		return fmt.Errorf("training_questions is %d", m.TrainingQuestions)
 	}
+	last := 0
 	for i, t := range m.Tests {
-		if t.Task < 1 || t.Task > babi.Tasks {
-			return fmt.Errorf("tests[%d].task is %d: tasks are 1 to %d", i, t.Task, babi.Tasks)
+		if t.Task <= last || t.Task > babi.Tasks {
+			return fmt.Errorf("tests[%d].task is %d: tasks are 1 to %d, each once and in order", i, t.Task, babi.Tasks)
 		}
+		last = t.Task
 		if err := t.Errors.validate(fmt.Sprintf("tests[%d]", i)); err != nil {
 			return err
 		}
-		for _, p := range t.PonderTimes {
-			for _, n := range p.Positions {
-				if n < 0 {
-					return fmt.Errorf("tests[%d].ponder_times has %d positions: a count cannot be negative", i, n)
-				}
-			}
-		}
-		for _, a := range t.Attention {
-			if a.Stories < 1 || !(a.Share >= 0 && a.Uniform >= 0) {
-				return fmt.Errorf("tests[%d].attention is %+v: stories and shares are needed", i, a)
-			}
+		if err := t.validate(); err != nil {
+			return fmt.Errorf("tests[%d].%w", i, err)
 		}
 	}
 	return m.Validation.validate("validation")
+}
+
+// validate checks ponder times and attention: both cover every question, and a question that runs a step has run those before.
+func (t BabiTest) validate() error {
+	stories := 0
+	for _, p := range t.PonderTimes {
+		stories += p.Stories
+		if len(p.Positions) == 0 || slices.Min(p.Positions) < 0 {
+			return fmt.Errorf("ponder_times has the positions %v: counts are needed, and cannot be negative", p.Positions)
+		}
+	}
+	if stories != t.Questions && t.PonderTimes != nil {
+		return fmt.Errorf("ponder_times has %d stories of %d questions", stories, t.Questions)
+	}
+	for step, a := range t.Attention {
+		if step == 0 && a.Stories != t.Questions || a.Stories < 1 || step > 0 && a.Stories > t.Attention[step-1].Stories {
+			return fmt.Errorf("attention has %d stories in step %d of %d questions", a.Stories, step+1, t.Questions)
+		}
+		if !(a.Share >= 0 && a.Share <= 1+1e-6 && a.Uniform >= 0 && a.Uniform <= 1) {
+			return fmt.Errorf("attention is %+v in step %d: it is a share", a, step+1)
+		}
+	}
+	return nil
 }
 
 func (e Errors) validate(field string) error {

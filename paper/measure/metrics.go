@@ -52,10 +52,15 @@ func (m *Metrics) Validate() error {
 	if len(m.Sets) == 0 {
 		return errors.New("sets are missing")
 	}
+	var names []string
+	for _, s := range m.Sets {
+		names = append(names, s.Name)
+	}
+	if err := checkNames(names); err != nil {
+		return err
+	}
 	for i, s := range m.Sets {
 		switch {
-		case s.Name == "":
-			return fmt.Errorf("sets[%d].name is empty", i)
 		case s.Examples < 1:
 			return fmt.Errorf("sets[%d].examples is %d", i, s.Examples)
 		case len(s.Metrics) == 0:
@@ -65,14 +70,38 @@ func (m *Metrics) Validate() error {
 		case !(s.Encoder >= 0 && s.Decoder >= 0 && s.Deviation >= 0):
 			return fmt.Errorf("sets[%d] has the ponder times %v and %v ± %v: they cannot be negative", i, s.Encoder, s.Decoder, s.Deviation)
 		}
+		if err := cmp.Or(checkMetrics(s.Metrics), checkPonder(s.Encoder+s.Decoder, s.Deviation, s.Tenths, s.spread())); err != nil {
+			return fmt.Errorf("sets[%d]: %w", i, err)
+		}
 	}
+	return m.validateKinds()
+}
+
+// validateKinds checks the ponder times of kinds, which divide the examples of the set "test".
+func (m *Metrics) validateKinds() error {
+	examples, spread := 0, slices.ContainsFunc(m.Sets, MetricSet.spread)
 	for i, k := range m.Kinds {
 		if k.Name == "" || k.Examples < 1 || !(k.Encoder >= 0 && k.Decoder >= 0) {
 			return fmt.Errorf("kinds[%d] is %+v: a name, examples and ponder times are needed", i, k)
 		}
+		if err := checkPonder(k.Encoder+k.Decoder, k.Deviation, nil, spread); err != nil {
+			return fmt.Errorf("kinds[%d]: %w", i, err)
+		}
+		examples += k.Examples
+	}
+	for i, s := range m.Sets {
+		if s.Name != "test" || s.Examples != examples || !spread { // some examples have no kind
+			continue
+		}
+		if err := checkKinds(s.Encoder+s.Decoder, s.Deviation, m.Kinds); err != nil {
+			return fmt.Errorf("sets[%d]: %w", i, err)
+		}
 	}
 	return nil
 }
+
+// spread reports whether the set has the deviation of ponder times, which earlier versions did not measure.
+func (s MetricSet) spread() bool { return s.Deviation != 0 || s.Tenths != nil }
 
 // Summary returns the first metric of every set.
 func (m *Metrics) Summary() string {

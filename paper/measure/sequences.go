@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -57,20 +58,47 @@ func (m *Sequences) Validate() error {
 	if len(m.Sets) == 0 {
 		return errors.New("sets are missing")
 	}
+	var names []string
+	for _, s := range m.Sets {
+		names = append(names, s.Name)
+	}
+	if err := checkNames(names); err != nil {
+		return err
+	}
 	for i, s := range m.Sets {
-		switch {
-		case s.Name == "":
-			return fmt.Errorf("sets[%d].name is empty", i)
-		case s.Examples < 1 || s.Decoded.Sequences.Total != s.Examples:
-			return fmt.Errorf("sets[%d].decoded has %d sequences of %d examples", i, s.Decoded.Sequences.Total, s.Examples)
-		case s.Forced != nil && s.Forced.Sequences.Total != s.Examples:
-			return fmt.Errorf("sets[%d].forced has %d sequences of %d examples", i, s.Forced.Sequences.Total, s.Examples)
-		case s.Cut < 0 || s.Cut > s.Examples:
-			return fmt.Errorf("sets[%d].cut is %d of %d examples", i, s.Cut, s.Examples)
-		case !(s.FirstWrong >= 0 && s.FirstWrong <= 1):
-			return fmt.Errorf("sets[%d].first_wrong is %v: it is a share", i, s.FirstWrong)
-		case !(s.Encoder >= 0 && s.Decoder >= 0):
-			return fmt.Errorf("sets[%d] has the ponder times %v and %v: they cannot be negative", i, s.Encoder, s.Decoder)
+		if err := s.validate(); err != nil {
+			return fmt.Errorf("sets[%d]%w", i, err)
+		}
+	}
+	return nil
+}
+
+// validate returns an error that begins with the first invalid field, after a point.
+func (s SequenceSet) validate() error {
+	wrong := s.Decoded.Sequences.Total - s.Decoded.Sequences.Correct
+	switch {
+	case s.Examples < 1 || s.Decoded.Sequences.Total != s.Examples:
+		return fmt.Errorf(".decoded has %d sequences of %d examples", s.Decoded.Sequences.Total, s.Examples)
+	case s.Forced != nil && s.Forced.Sequences.Total != s.Examples:
+		return fmt.Errorf(".forced has %d sequences of %d examples", s.Forced.Sequences.Total, s.Examples)
+	case s.Forced != nil && s.Forced.Tokens.Total != s.Decoded.Tokens.Total:
+		return fmt.Errorf(".forced has %d tokens, but decoded has %d", s.Forced.Tokens.Total, s.Decoded.Tokens.Total)
+	case s.Cut < 0 || s.Cut > wrong:
+		return fmt.Errorf(".cut is %d of %d examples, %d of them wrong", s.Cut, s.Examples, wrong)
+	case !(s.FirstWrong >= 0 && s.FirstWrong <= 1) || wrong == 0 && s.FirstWrong > 0:
+		return fmt.Errorf(".first_wrong is %v of %d wrong answers: it is a share", s.FirstWrong, wrong)
+	}
+	if err := checkScore(s.Decoded); err != nil {
+		return fmt.Errorf(".decoded %w", err)
+	}
+	if s.Forced != nil {
+		if err := checkScore(*s.Forced); err != nil {
+			return fmt.Errorf(".forced %w", err)
+		}
+	}
+	for _, steps := range []float64{s.Encoder, s.Decoder} {
+		if steps != 0 && !(steps >= 1 && steps <= math.MaxInt32) {
+			return fmt.Errorf(" has the ponder time %v: a position has at least one step", steps)
 		}
 	}
 	return nil

@@ -39,10 +39,15 @@ func (m *Translation) Validate() error {
 	if len(m.Sets) == 0 {
 		return errors.New("sets are missing")
 	}
+	var names []string
+	for _, s := range m.Sets {
+		names = append(names, s.Name)
+	}
+	if err := checkNames(names); err != nil {
+		return err
+	}
 	for i, s := range m.Sets {
 		switch {
-		case s.Name == "":
-			return fmt.Errorf("sets[%d].name is empty", i)
 		case s.Sentences < 1:
 			return fmt.Errorf("sets[%d].sentences is %d", i, s.Sentences)
 		case !(s.BLEU >= 0 && s.BLEU <= 100):
@@ -51,6 +56,11 @@ func (m *Translation) Validate() error {
 			return fmt.Errorf("sets[%d].chrf is %v", i, s.ChrF)
 		case !(s.Seconds >= 0):
 			return fmt.Errorf("sets[%d].seconds is %v", i, s.Seconds)
+		case !slices.Contains(lengthPenalties, s.Alpha) || s.Alpha != m.Sets[0].Alpha:
+			return fmt.Errorf("sets[%d].alpha is %v: the first set chooses one of %v for all", i, s.Alpha, lengthPenalties)
+		}
+		if err := checkNotes(s); err != nil {
+			return fmt.Errorf("sets[%d]: %w", i, err)
 		}
 	}
 	return nil

@@ -87,8 +87,7 @@ func decodedAt(t *testing.T, results []sweep.Result, recipe string, seed uint64,
 	return score.Accuracy{}
 }
 
-// The figures of table 4 on the page are those of the result files, of the seeds with the lowest validation cross entropy (seeds 1, 2 and 2
-// by the files).
+// The figures of table 4 on the page are those of the result files, of the seeds with the lowest validation cross entropy.
 func TestPublishedTable4(t *testing.T) {
 	results, pages := published(t)
 	b, err := newBook(results)

@@ -57,7 +57,7 @@ func headsResult(t *testing.T, name string, seed uint64, validation float64, set
 	}
 	return sweep.Result{
 		Header: sweep.Header{
-			Recipe: name, Seed: seed, Step: 500, BestStep: 400, Validation: validation, ChosenBy: sweep.ByEntropy, Threads: 1,
+			Recipe: name, Seed: seed, Step: 500, BestStep: 400, Validation: validation, ChosenBy: sweep.ByEntropy, Stopped: "patience", Threads: 1,
 			TrainedBy: sweep.Provenance{Version: "0.2.0", Commit: "01af341", Backend: "cpu:threads=1", CPU: "AMD EPYC"},
 		},
 		Measured: json.RawMessage("{}"), Config: config,
@@ -172,11 +172,11 @@ func TestReadSearchesRefusesResults(t *testing.T) {
 		"heads-4-seed2: config: model.encoder_decoder.width is 96, that of heads-2-seed1 is 64":                                 func(r []sweep.Result) { r[1] = headsResult(t, "heads-4", 2, 0.2, "model.width=96") },
 		"heads-4-seed2: config: training.schedule.cosine.peak is 0.01, that of heads-2-seed1 is 0.003: their trials do not set": func(r []sweep.Result) { r[1] = headsResult(t, "heads-4", 2, 0.2, "training.schedule.cosine.peak=0.01") },
 		`heads-3-seed1: the sweep has no trial "heads-3"`:                                                                       func(r []sweep.Result) { r[2] = headsResult(t, "heads-3", 1, 0.1) },
-		`heads-2-seed2: config: name is "heads/heads-2" and seed 1: they must be "heads/heads-2" and 2`:                         func(r []sweep.Result) { r[3].Config = r[2].Config },
+		`heads-2-seed2.json: seed is 2, but config.seed is 1`:                                                                   func(r []sweep.Result) { r[3].Config = r[2].Config },
 		"heads-4-seed2: config: model.encoder_decoder.heads is 8, that of heads-4-seed1 is 4":                                   func(r []sweep.Result) { r[1] = headsResult(t, "heads-4", 2, 0.2, "model.heads=8") },
 		"heads-2: seed is 3: the sweep has [1 2]":                                                                               func(r []sweep.Result) { r[2] = headsResult(t, "heads-2", 3, 0.1, "model.heads=2") },
 		`"heads-4" with a validation cross entropy of 0.30000000000000004: "heads-2" has 0.25`:                                  func(r []sweep.Result) { r[3].Validation = 0.4 },
-		`heads-4-seed1: chosen_by is "validation accuracy, then cross entropy"`:                                                 func(r []sweep.Result) { r[0].ChosenBy = sweep.ByAccuracy },
+		`heads-4-seed1.json: chosen_by is "validation accuracy, then cross entropy"`:                                            func(r []sweep.Result) { r[0].ChosenBy = sweep.ByAccuracy },
 		"heads-2-seed2.json: trained_by.wall_seconds is -1":                                                                     func(r []sweep.Result) { r[3].TrainedBy.WallSeconds = -1 },
 		`heads-2-seed1: config: name is "heads/heads-1" and seed 1: they must be "heads/heads-2" and 1`: func(r []sweep.Result) {
 			r[2].Config = json.RawMessage(strings.Replace(string(r[2].Config), "heads/heads-2", "heads/heads-1", 1))
@@ -186,6 +186,10 @@ func TestReadSearchesRefusesResults(t *testing.T) {
 		change(results)
 		refused(t, "heads", headsSearch, "", results, says)
 	}
+	byAccuracy := []sweep.Result{headsResult(t, "heads-4", 1, 0.4, "training.best_by_accuracy=true")}
+	byAccuracy[0].ChosenBy = sweep.ByAccuracy
+	refused(t, "heads", strings.Replace(headsSearch, `"training.steps=500"`, `"training.steps=500", "training.best_by_accuracy=true"`, 1), "", byAccuracy,
+		`heads-4-seed1: chosen_by is "validation accuracy, then cross entropy"`)
 	half := finishedHeads(t)[2:]
 	refused(t, "heads", headsSearch, "", half, `selected is "heads-4", which has no finished trial`)
 	refused(t, "heads", strings.Replace(headsSearch, "validation cross entropy", "validation accuracy", 1), "", finishedHeads(t), "measure is \"validation accuracy\": results have the validation cross entropy")
