@@ -38,6 +38,7 @@ func table4() []Recipe {
 		{family: "algorithmic-alike-one-step", summary: "Universal Transformer of one step, trained like algorithmic", configure: oneStep},
 		{family: "algorithmic-alike-one-step-longer", summary: "the same, four times the updates",
 			configure: func(r experiment.Run) experiment.Run { return withSteps(oneStep(r), 4) }},
+		{family: "algorithmic-alike-offset", summary: "Universal Transformer with the paper's positions, otherwise like algorithmic", configure: withPapersPositions},
 		{family: "algorithmic-alike-lstm", summary: "LSTM with attention and as many parameters as algorithmic, trained like it", configure: lstm},
 		{family: "algorithmic-alike-lstm-longer", summary: "the same, five times the updates",
 			configure: func(r experiment.Run) experiment.Run { return withSteps(lstm(r), 5) }},
@@ -87,7 +88,7 @@ func inPaperSetting(depth halting.Policy) func(experiment.Run) experiment.Run {
 			},
 			Transition: experiment.Transition{Value: universal.SeparableConvolution{Filter: 256}},
 			Halting:    experiment.Halting{Value: depth},
-			Positions:  experiment.Positions{Value: universal.RandomOffset{Max: 401}},
+			Positions:  experiment.Positions{Value: universal.RandomOffset{Max: 401}}, // a source or target of 40 tokens and End ends at 401 at the latest
 		}}
 		r.Training.LabelSmoothing = 0.1
 		switch of := r.Task.Value.(type) {
@@ -105,6 +106,13 @@ func inPaperSetting(depth halting.Policy) func(experiment.Run) experiment.Run {
 		}
 		return r
 	}
+}
+
+// withPapersPositions counts source and target from a random offset, as the paper does for table 4.
+func withPapersPositions(r experiment.Run) experiment.Run {
+	return withUniversal(r, func(u *experiment.Universal) {
+		u.Counting.Value, u.Positions.Value = universal.FromStart{}, universal.RandomOffset{Max: 401}
+	})
 }
 
 // withCoupledPositions couples positions (Cho et al., 2024): each source token has the position of the target token that it belongs to.

@@ -96,6 +96,7 @@ func TestRowsDifferInTheModel(t *testing.T) {
 	}
 	for _, column := range []string{"copy", "reverse", "addition"} {
 		same("algorithmic-coupled/"+column, "algorithmic/"+column, nil)
+		same("algorithmic-alike-offset/"+column, "algorithmic/"+column, nil)
 		same("algorithmic-neural-gpu/"+column, "algorithmic/"+column, updates)
 		same("algorithmic-lstm/"+column, "algorithmic/"+column, updates)
 		same("algorithmic-lstm-plain/"+column, "algorithmic-lstm/"+column, nil)

@@ -87,7 +87,7 @@ func TestCells(t *testing.T) {
 	add([]string{"language", "reading"}, "lambada-paper")
 	add([]string{"copy", "reverse", "addition"}, "algorithmic-lstm", "algorithmic-lstm-plain", "algorithmic-transformer", "algorithmic-paper", "algorithmic-paper-adaptive",
 		"algorithmic-neural-gpu", "algorithmic", "algorithmic-coupled", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm",
-		"algorithmic-alike-transformer-narrow-longer", "algorithmic-alike-one-step-longer", "algorithmic-alike-lstm-longer")
+		"algorithmic-alike-offset", "algorithmic-alike-transformer-narrow-longer", "algorithmic-alike-one-step-longer", "algorithmic-alike-lstm-longer")
 	add([]string{"copy", "double", "reverse"}, "memory-lstm", "memory-lstm-longer", "memory-transformer", "memory-transformer-longer", "memory", "memory-adaptive")
 	add([]string{"program", "control", "addition"}, "programs-lstm", "programs-lstm-longer", "programs-transformer", "programs-transformer-longer", "programs", "programs-adaptive")
 	add([]string{"program", "control"}, "programs-wide", "programs-wide-transformer")
