@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"universal-transformer/internal/score"
+	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
 )
@@ -143,4 +144,15 @@ func TestHaltingIsMarked(t *testing.T) {
 	if n := strings.Count(string(pages.Results), "not trained alike"); n != 1 {
 		t.Errorf("RESULTS.md explains the mark %d times", n)
 	}
+}
+
+// A model that is worse than one answer for all verbs is named. Caught when planted: the best seed alone; rows that are not below.
+func TestBelowPlural(t *testing.T) {
+	agreed := func(family string, seed uint64, total float64) sweep.Result {
+		return result(t, family+"/natural-text", seed, 1, &measure.Metrics{Sets: []measure.MetricSet{{Name: "test", Examples: 10, Metrics: []score.Metric{
+			score.Figure("total", total), score.Figure(paper.TotalBalanced, total), score.Figure("total always plural", 0.625),
+		}}}})
+	}
+	render(t, []sweep.Result{agreed("agreement-lstm", 1, 0.5), agreed("agreement-lstm", 2, 0.7), agreed("agreement-lstm", 3, 0.6), agreed("agreement", 1, 0.625)},
+		"- natural regime, next-token number prediction, total: fewer right than with the answer plural for all verbs, 0.625: LSTM in 2 of 3 seeds.\n")
 }

@@ -55,8 +55,10 @@ func (p *page) metrics(t paper.Table, detail bool) {
 			for _, f := range c.ComparedFigures() {
 				p.metricComparisons(t, c, f)
 			}
-			if line := p.bootstrap(c); line != "" {
-				p.printf("- %s\n", line)
+			for _, line := range []string{p.bootstrap(c), p.belowPlural(t, c)} {
+				if line != "" {
+					p.printf("- %s\n", line)
+				}
 			}
 		}
 		if text := families(p.book.comparisons(t, ownRow(t))); text != "" && i == len(groups)-1 {
@@ -64,6 +66,31 @@ func (p *page) metrics(t paper.Table, detail bool) {
 		}
 		p.printf("\n")
 	}
+}
+
+// belowPlural names the rows of a column of table 2 with seeds that have fewer answers right than "plural" for all verbs; "" if there are none.
+func (p *page) belowPlural(t paper.Table, c paper.Column) string {
+	const total, plural = "total", "total always plural"
+	var texts []string
+	constant := math.NaN()
+	for _, r := range t.Rows {
+		runs := p.book.of(r.Family, c.Name)
+		below := 0
+		for _, run := range runs {
+			own, okOwn := run.metric("test", total)
+			baseline, ok := run.metric("test", plural)
+			if ok && okOwn && own.Value < baseline.Value {
+				below, constant = below+1, baseline.Value
+			}
+		}
+		if below > 0 {
+			texts = append(texts, fmt.Sprintf("%s in %d of %s", r.Title, below, count(len(runs), "seed")))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s, total: fewer right than with the answer plural for all verbs, %.3f: %s.", c.Title, constant, and(texts))
 }
 
 // alike groups the columns, or those of the details, that have results or published figures by the titles of their figures.
