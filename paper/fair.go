@@ -40,7 +40,7 @@ func (t Table) Rule() string {
 	case len(others) == len(exceptions):
 		return text + "; the exceptions have others, and the other rows have " + own
 	}
-	return text + "; of the exceptions, these have others: " + strings.Join(t.Titles(others), ", ") + "; the other rows have " + own
+	return text + "; of the exceptions, these have others: " + strings.Join(t.Titles(others), "; ") + "; the other rows have " + own
 }
 
 // Exceptions returns the rows that break the rule of fair comparisons.

@@ -61,7 +61,8 @@ func Table1() Table {
 		Number: 1, Title: "bAbI question answering", Section: "section 3.1, appendices C and D",
 		Preface: "Test error in percent; a task with an error above 5 % has failed. A tenth of the training stories is used for validation, which " +
 			"selects the checkpoint of each run and the best seed; the test set is evaluated once per run, afterwards. The paper takes the best of 10 seeds, " +
-			"and its authors' code trains models of width 128 for 100,000 updates. The paper calls its ± a variance; ours is the standard deviation over seeds.",
+			"and its authors' code trains models of width 128 for 100,000 updates. The paper calls its ± a variance; ours is the standard deviation over seeds. " +
+			"The Transformer has as many layers as the Universal Transformer has steps, each with weights of its own: about four times as many parameters.",
 		Seen: "recorded for every row. Checkpoints and seeds were selected on validation data; some test errors were known while the configurations were developed: " +
 			"results/table1.md lists them.",
 	}

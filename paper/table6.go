@@ -18,7 +18,7 @@ func Table6() Table {
 		Preface: executePreface + "Answers are taken modulo 10 to the power of the number of digits plus one, as in that generator. ",
 		Seen:    "the training of addition (all models) and the shares of operations in the rows of control at width 128 were chosen with test accuracies at the maximum length known, of the Universal Transformer and of some of its baselines (docs/log.md, 2026-11-25). For the other rows it is not recorded. " + executeSeen, Sets: executeSets(5),
 		Rows: append(rows,
-			Row{Family: "programs-wide", Title: "UT, width 128, 4 steps", Block: WideModels, Own: true, Columns: []string{"program", "control"},
+			Row{Family: "programs-wide", Title: "UT, width 128, 4 steps (control: trained on all operations)", Block: WideModels, Own: true, Columns: []string{"program", "control"},
 				Note: "control is trained on all operations, half of them loops"},
 			Row{Family: "programs-wide-transformer", Title: "Transformer, width 128, 4 layers", Block: WideModels, Columns: []string{"program", "control"},
 				Note: "the Universal Transformer with weights of its own in each layer, trained like it"},

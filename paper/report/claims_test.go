@@ -146,6 +146,21 @@ func TestHaltingIsMarked(t *testing.T) {
 	}
 }
 
+// Rows with dynamic halting tell how many steps their positions take, on average over seeds, or that of the selected seed for encoder and decoder.
+// Caught when planted: the first seed alone; the decoder's steps alone.
+func TestMeanSteps(t *testing.T) {
+	agreed := func(seed uint64, encoder, decoder float64) sweep.Result {
+		return result(t, "agreement-adaptive/natural-text", seed, 1, &measure.Metrics{Sets: []measure.MetricSet{{
+			Name: "test", Examples: 10, Encoder: encoder, Decoder: decoder, Metrics: []score.Metric{score.Figure("total", 0.5), score.Figure(paper.TotalBalanced, 0.5)},
+		}}})
+	}
+	s := score.Score{Tokens: score.Accuracy{Correct: 9, Total: 10}, Sequences: score.Accuracy{Correct: 4, Total: 5}}
+	render(t, []sweep.Result{
+		agreed(1, 2, 0), agreed(2, 0, 3),
+		result(t, "memory-adaptive/copy", 1, 1, &measure.Sequences{Sets: []measure.SequenceSet{{Name: "maximum", Examples: 5, Decoded: s, Encoder: 1.25, Decoder: 3}}}),
+	}, "| UT with dynamic halting | ours, 2 seeds, mean 2.50 steps |", "|  | ours, mean steps of encoder and decoder, maximum | 1.2, 3.0 |  |  |")
+}
+
 // A model that is worse than one answer for all verbs is named. Caught when planted: the best seed alone; rows that are not below.
 func TestBelowPlural(t *testing.T) {
 	agreed := func(family string, seed uint64, total float64) sweep.Result {

@@ -93,6 +93,22 @@ func (p *page) belowPlural(t paper.Table, c paper.Column) string {
 	return fmt.Sprintf("%s, total: fewer right than with the answer plural for all verbs, %.3f: %s.", c.Title, constant, and(texts))
 }
 
+// meanSteps returns ", mean 5.83 steps", the mean over seeds of a model with dynamic halting in a set, or "" for other models and measurements.
+func meanSteps(runs []run, set string) string {
+	list := values(runs, func(r run) (float64, bool) {
+		m, ok := r.measured.(*measure.Metrics)
+		if !ok {
+			return 0, false
+		}
+		at := slices.IndexFunc(m.Sets, func(s measure.MetricSet) bool { return s.Name == set })
+		return m.Sets[max(at, 0)].Encoder + m.Sets[max(at, 0)].Decoder, at >= 0
+	})
+	if len(list) == 0 || mean(list) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", mean %.2f steps", mean(list))
+}
+
 // alike groups the columns, or those of the details, that have results or published figures by the titles of their figures.
 func (p *page) alike(t paper.Table, detail bool) (groups [][]paper.Column) {
 	for _, c := range t.Columns {
@@ -135,7 +151,7 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 			missing = append(missing, r.Title)
 			continue
 		}
-		cells := []string{title, "ours, " + count(len(runs), "seed")}
+		cells := []string{title, "ours, " + count(len(runs), "seed") + meanSteps(runs, best[0].Set)}
 		for _, f := range c.Figures {
 			cells = append(cells, orMissing(figureCell(f, runs)))
 		}
@@ -151,7 +167,7 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 		add(append(row, blank...)...)
 	}
 	if len(missing) > 0 {
-		add(and(missing), "ours", "not run")
+		add(append([]string{and(missing), "ours", "not run"}, make([]string, len(c.Figures)+len(best)-1)...)...)
 	}
 }
 

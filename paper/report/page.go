@@ -74,7 +74,7 @@ func (p *page) heading(t paper.Table) {
 func unequal(t paper.Table) string {
 	text := t.Rule() + "."
 	if rows := t.Exceptions(); len(rows) > 0 {
-		text += fmt.Sprintf(" **Exceptions** (%s), whose comparisons do not show what the model is worth: %s; the page of measurements says why.", exception, and(t.Titles(rows)))
+		text += fmt.Sprintf(" **Exceptions** (%s), whose comparisons do not show what the model is worth; the page of measurements says why: %s.", exception, strings.Join(t.Titles(rows), "; "))
 	}
 	var rounded []paper.Row
 	for _, r := range t.Rows {
@@ -83,7 +83,7 @@ func unequal(t paper.Table) string {
 		}
 	}
 	if len(rounded) > 0 {
-		text += fmt.Sprintf(" Trained with products in bfloat16 in some columns in which others have float32: %s.", and(t.Titles(rounded)))
+		text += fmt.Sprintf(" Trained with products in bfloat16 in some columns in which others have float32: %s.", strings.Join(t.Titles(rounded), "; "))
 	}
 	return text
 }

@@ -110,12 +110,21 @@ func (p *page) bootstrap(c paper.Column) string {
 		if d.Baseline != last {
 			row, baseline, last = d.Row+" ", d.Baseline+" ", d.Baseline
 		}
-		texts = append(texts, fmt.Sprintf("%s%.2f against %s%.2f (seed %d, %s)", row, d.BLEU, baseline, d.BaselineBLEU, d.Seed, probability(d.P)))
+		texts = append(texts, fmt.Sprintf("%s%.2f against %s%.2f (seed %d, %s)", row, d.BLEU, baseline, d.BaselineBLEU, d.Seed, bootstrapProbability(d)))
 	}
 	if len(texts) == 0 {
 		return ""
 	}
 	return fmt.Sprintf("%s, %s, sacreBLEU's paired bootstrap, of the seeds whose weights were kept, not corrected, about these sentences and runs, not about other seeds: %s.", c.Title, c.ComparedFigures()[0].Title, strings.Join(texts, ", "))
+}
+
+// bootstrapProbability formats the p-value of a paired test, which is at least one of the samples and one.
+func bootstrapProbability(d measure.Paired) string {
+	text := fmt.Sprintf("p = %.2g", d.P)
+	if d.P*float64(d.Samples+1) < 1.5 {
+		text += ", the smallest possible"
+	}
+	return text
 }
 
 // bootstrapDetails writes the paired tests of table 7.

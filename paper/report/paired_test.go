@@ -53,7 +53,7 @@ func TestPaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	line := "- news, newstest2014, sacreBLEU's paired bootstrap, of the seeds whose weights were kept, not corrected, about these sentences and runs, not about other seeds: " +
-		"translation 10.75 against translation-transformer 6.25 (seed 2, p < 0.001), 6.50 against 6.75 (seed 10, p = 0.25).\n"
+		"translation 10.75 against translation-transformer 6.25 (seed 2, p = 0.001, the smallest possible), 6.50 against 6.75 (seed 10, p = 0.25).\n"
 	text := string(pages.Results)
 	if strings.Count(text, line) != 1 || strings.Replace(text, line, "", 1) != string(without.Results) {
 		t.Errorf("RESULTS.md with paired tests is not the one without and %q:\n%s", line, text)

@@ -172,14 +172,14 @@ func TestTrainedAlike(t *testing.T) {
 		decoded(t, "algorithmic/reverse", 1, 820), decoded(t, "algorithmic/reverse", 2, 880), decoded(t, "algorithmic-paper/reverse", 1, 700),
 		decoded(t, "algorithmic-alike-transformer/copy", 1, 900), decoded(t, "algorithmic-alike-one-step/copy", 1, 850), decoded(t, "algorithmic-alike-one-step-longer/copy", 1, 950),
 		decoded(t, "algorithmic-alike-offset/reverse", 1, 400), decoded(t, "algorithmic-alike-offset/reverse", 2, 500),
-	}, "that of the paper's setting, length 400: copy +0.847 (one run each; z-test of these runs, n = 1,000 examples, p < 0.001), reverse +0.150 (no test: n = 2 and 1). "+
-		"What positions add alone, the same minus the Universal Transformer with the paper's positions that is trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
+	}, "The Universal Transformer of this block minus that of the paper's setting, length 400: copy +0.847 (one run each; z-test of these runs, n = 1,000 examples, p < 0.001), reverse +0.150 (no test: n = 2 and 1). "+
+		"Positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) differ, recurrence does not. The same minus the Universal Transformer with the paper's positions, trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
 		"not a test: Transformer, 4 layers in copy, length 400 (0.900 against 0.850), copy, lengths 1 to 400 (0.900 against 0.850).\n",
 		"- copy: behind Transformer, 4 layers (-0.050; one run each; z-test of these runs, n = 1,000 examples, p = 0.0014), UT, 1 step, four times the updates (-0.100; one run each; z-test of these runs, n = 1,000 examples, p < 0.001); "+
 			"not distinguishable from UT, 1 step (+0.000; one run each; z-test of these runs, n = 1,000 examples, p = 1).",
 		"| Transformer, 4 layers, width 32 | ours, not run |  |  |  |",
 		"| Section 3.4: the same, models trained alike with our positions | not comparable | - | Transformer, 4 layers -0.050; UT, 1 step +0.000 |",
-		"what the model is worth: LSTM with attention (algorithmic-lstm), LSTM without attention, Neural GPU and UT, the paper's positions;")
+		"says why: LSTM with attention (algorithmic-lstm); LSTM without attention; Neural GPU; UT, the paper's positions.")
 	if want := "- LSTM with attention (algorithmic-lstm) also differs in `model.dropout`, `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
 		t.Errorf("table4.md lacks %q", want)
 	}

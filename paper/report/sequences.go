@@ -109,6 +109,16 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 			return measure.Accuracies(s.Decoded) + seedsText(runs, set.Name)
 		})
 	}
+	if r.Adaptive {
+		set := t.ShownSets()[0].Name
+		add("ours, mean steps of encoder and decoder, "+set, func(c paper.Column) string {
+			s := chosenSet(p.book.of(r.Family, c.Name), set)
+			if s == nil {
+				return ""
+			}
+			return fmt.Sprintf("%.1f, %.1f", s.Encoder, s.Decoder)
+		})
+	}
 }
 
 // seedsText returns mean ± deviation of the sequence accuracies, or the 95 % interval of a single seed.
@@ -165,11 +175,11 @@ func (p *page) fromPositions(t paper.Table) {
 	if all == "" {
 		return
 	}
-	p.printf("What positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) add together without a change of recurrence, the Universal Transformer of this block minus that of the paper's setting, %s: %s. ", set, all)
+	p.printf("The Universal Transformer of this block minus that of the paper's setting, %s: %s. Positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) differ, recurrence does not. ", set, all)
 	if alone := p.gains(t, ours, offset, set); alone == "" {
-		p.printf("How much each of them adds was not measured. ")
+		p.printf("How much each adds was not measured. ")
 	} else {
-		p.printf("What positions add alone, the same minus the Universal Transformer with the paper's positions that is trained alike: %s. ", alone)
+		p.printf("The same minus the Universal Transformer with the paper's positions, trained alike: %s. ", alone)
 	}
 	p.printf("What recurrence adds is the difference to the other models of this block.\n\n")
 }
@@ -216,16 +226,19 @@ func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 
 // rowNotes writes how the rows of a block differ in positions or training.
 func (p *page) rowNotes(t paper.Table, block string) {
-	any := false
+	var notes []string
 	for _, r := range t.Rows {
 		if r.Block == block && r.Note != "" {
-			p.printf("- %s: %s.\n", r.Title, r.Note)
-			any = true
+			notes = append(notes, fmt.Sprintf("- %s: %s.\n", r.Title, r.Note))
 		}
 	}
-	if any {
-		p.printf("\n")
+	if len(notes) == 0 {
+		return
 	}
+	if block != "" {
+		p.printf("In the block %q:\n\n", block)
+	}
+	p.printf("%s\n", strings.Join(notes, ""))
 }
 
 // sequenceValue returns the sequence accuracy of a cell's selected seed. ok is false if there is none.

@@ -12,7 +12,9 @@ import (
 
 // sequencesDetails writes the page of table 4, 5 or 6.
 func (p *page) sequencesDetails(t paper.Table) {
-	p.printf("## The rows\n\n")
+	if slices.ContainsFunc(t.Rows, func(r paper.Row) bool { return r.Note != "" }) {
+		p.printf("## The rows\n\n")
+	}
 	for _, block := range blocks(t) {
 		p.rowNotes(t, block)
 	}

@@ -30,7 +30,7 @@ type claim struct {
 
 const introduction = `# Results
 
-The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[2]s. Some rows concern the same runs. Every figure of ours is computed from the result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it. "Halting" is the UT with dynamic halting, which the program calls adaptive halting.
+The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[2]s. Some rows concern the same runs. Every figure of ours in the tables below is computed from the result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it. "Halting" is the UT with dynamic halting, which the program calls adaptive halting.
 
 `
 
