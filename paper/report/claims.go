@@ -37,7 +37,7 @@ func claims() []claim {
 		{"Section 4", "a UT can compute what a Neural GPU computes", "in words",
 			shown("with attention replaced by identity, and without coordinates, residual and norm; the transition is the Neural GPU's gated convolution; the same states and logits within 1e-12 with the same weights, at every length from 1 to 12: baseline/neuralgpu/reduction_test.go")},
 		{"Section 4", "the UT is computationally universal", "in words",
-			shown("with weights set by hand for a machine, a convolution, attention that adds nothing and as many steps as source tokens, it simulates any Turing machine with one tape for as many steps as the padded tape has cells: random machines, palindromes, parity of up to 512 bits: universal/universality_test.go, universal/turing_test.go; of fixed depth, models with hard attention do not compute parity at all lengths (Hahn, TACL 2020), but two layers with soft attention do (Chiang and Cholak, ACL 2022)")},
+			shown("with weights set by hand for a machine, a convolution and attention that adds nothing, it simulates any Turing machine with one tape for as many steps as the padded tape has cells: random machines, palindromes, parity of up to 512 bits: universal/universality_test.go, universal/turing_test.go; of fixed depth, models with hard attention do not compute parity at all lengths (Hahn, TACL 2020), but two layers with soft attention do (Chiang and Cholak, ACL 2022)")},
 	}
 }
 
