@@ -246,9 +246,14 @@ func (p *page) ponderBySupports(t paper.Table) {
 		}
 		three, all := bySupports(list)
 		cells := ponderCells(three)
-		for _, task := range averageBabi(list).failed {
-			if task <= len(cells) {
-				cells[task-1] = "[" + cells[task-1] + "]"
+		for _, s := range list {
+			if s.task <= len(cells) && s.best > paper.BabiFails {
+				cells[s.task-1] = "[" + cells[s.task-1] + "]"
+			}
+		}
+		for i := range cells {
+			if !slices.ContainsFunc(list, func(s babiTask) bool { return s.task == i+1 }) {
+				cells[i] = "not run"
 			}
 		}
 		p.row(append([]string{r.Family, "tasks 1, 2, 3"}, cells...)...)

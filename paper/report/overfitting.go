@@ -38,15 +38,19 @@ func (b book) trained(family string) (list []run) {
 	return list
 }
 
-// overfitTasks returns the number of tasks of a row in which the run of trained overfits, and that of all with curves.
-func (b book) overfitTasks(family string) (overfit, of int) {
+// overfitTasks returns the number of tasks of a row in which the run of trained overfits, that in which it does not but ends at perfect validation,
+// and that of all with curves.
+func (b book) overfitTasks(family string) (overfit, perfect, of int) {
 	for _, r := range b.trained(family) {
-		if overfits(r.Curve) {
+		switch {
+		case overfits(r.Curve):
 			overfit++
+		case r.Stopped == "accuracy":
+			perfect++
 		}
 		of++
 	}
-	return overfit, of
+	return overfit, perfect, of
 }
 
 // overfittingRow returns the number of tasks in which a row overfits, and means over the tasks; nil without curves.
@@ -64,7 +68,7 @@ func (b book) overfittingRow(family string) []string {
 		last := len(r.Curve.Updates) - 1
 		training, lowest, end = append(training, r.Curve.TrainingNats[last]), append(lowest, slices.Min(r.Curve.Validation)), append(end, r.Curve.Validation[last])
 	}
-	overfit, of := b.overfitTasks(family)
+	overfit, _, of := b.overfitTasks(family)
 	return []string{fmt.Sprintf("%d of %d tasks", overfit, of), fmt.Sprint(perfect), fmt.Sprintf("%.3f", mean(training)), fmt.Sprintf("%.3f", mean(lowest)), fmt.Sprintf("%.3f", mean(end))}
 }
 
@@ -135,14 +139,14 @@ func curvePoints(c *sweep.Curve, nats []float64) (points []plot.Point) {
 }
 
 // judgeOverfitting reproduces the claim if the Transformer overfits in all tasks with curves of training and validation, and contradicts it if it
-// overfits in none.
+// does not in most.
 func judgeOverfitting(b book) judgement {
 	var curves, ours []string
-	overfit, of := 0, 0
+	overfit, perfect, of := 0, 0, 0
 	for _, s := range overfittingSettings {
-		if n, total := b.overfitTasks("babi-" + s.name + "-transformer"); total > 0 {
+		if n, ended, total := b.overfitTasks("babi-" + s.name + "-transformer"); total > 0 {
 			curves = append(curves, fmt.Sprintf("%d of %d tasks of %s", n, total, plain(s.title)))
-			overfit, of = overfit+n, of+total
+			overfit, perfect, of = overfit+n, perfect+ended, of+total
 		}
 		if text := b.besideUT("babi-" + s.name); text != "" {
 			ours = append(ours, plain(s.title)+" "+text)
@@ -152,11 +156,11 @@ func judgeOverfitting(b book) judgement {
 		return judgement{verdict: NotRun, why: "no curves of training and validation of a Transformer"}
 	}
 	j := judgement{"overfits in " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), NotReproduced,
-		"after its lowest validation cross entropy, training falls and validation rises by more than a tenth; runs of 10k mostly end at perfect validation"}
-	switch overfit {
-	case of:
+		fmt.Sprintf("after its lowest validation cross entropy, training falls and validation rises by more than a tenth; of the other %d runs, %d ended at perfect validation", of-overfit, perfect)}
+	switch {
+	case overfit == of:
 		j.verdict = Reproduced
-	case 0:
+	case 2*overfit < of:
 		j.verdict = Contradicted
 	}
 	return j

@@ -54,28 +54,27 @@ func corrected(pairs []pair) []pair {
 	return pairs
 }
 
-// judge summarizes pairs, whose p-values are corrected: the differences by model, those that are distinguishable over seeds in bold, and the
-// tests. The settings are named beside the differences from a single model, and once for several models.
+// judge summarizes pairs, whose p-values are corrected: the differences by model and setting, those that are distinguishable over seeds in bold, and
+// the tests.
 func judge(pairs []pair, digits string) judgement {
-	others, settings := unique(pairs, func(c pair) string { return c.other }), unique(pairs, func(c pair) string { return c.setting })
 	words := unique(pairs, func(c pair) string { return c.word() }) // "" for those without a test
 	bold := len(words) > 1 && slices.ContainsFunc(pairs, func(c pair) bool { return c.better() || c.worse() })
 	var ours []string
-	for _, other := range others {
+	for _, other := range unique(pairs, func(c pair) string { return c.other }) {
 		var values []string
-		for _, setting := range settings {
-			value := gap(pairs, other, setting, digits, bold)
-			if len(others) == 1 {
-				value = strings.TrimSpace(setting + " " + value)
+		named := false
+		for _, c := range pairs {
+			if c.other == other {
+				values = append(values, strings.TrimSpace(c.setting+" "+c.emphasized(digits, bold)))
+				named = named || c.setting != ""
 			}
-			values = append(values, value)
+		}
+		if named && other != "" {
+			other += ":"
 		}
 		ours = append(ours, strings.TrimSpace(other+" "+strings.Join(values, ", ")))
 	}
 	var why []string
-	if list := strings.Join(settings, ", "); len(others) > 1 && list != "" {
-		why = append(why, list)
-	}
 	if bold {
 		why = append(why, "bold: distinguishable")
 	} else {
@@ -95,19 +94,12 @@ func unique(pairs []pair, of func(pair) string) (list []string) {
 	return list
 }
 
-// gap returns the difference from a model in a setting, or "-" if the two were not compared. bold says whether distinguishable ones are
-// printed in bold.
-func gap(pairs []pair, other, setting, digits string, bold bool) string {
-	at := slices.IndexFunc(pairs, func(c pair) bool { return c.other == other && c.setting == setting })
-	if at < 0 {
-		return "-"
-	}
-	c := pairs[at]
-	text := c.gap(digits)
+// emphasized returns the difference of a pair. bold says whether distinguishable ones are printed in bold.
+func (c pair) emphasized(digits string, bold bool) string {
 	if bold && (c.better() || c.worse()) {
-		text = "**" + text + "**"
+		return "**" + c.gap(digits) + "**"
 	}
-	return text
+	return c.gap(digits)
 }
 
 // testsOf returns the tests of pairs over seeds, with all their n: "Welch's t-test, n = 3 and 3 or 3 and 2", "no test: n = 3 and 1".

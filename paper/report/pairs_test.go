@@ -31,9 +31,9 @@ func TestJudge(t *testing.T) {
 			judgement{"A +1.0; B +0.0; C +1.0", NotComparable, "no test: n = 3 and 1 or 3 and 3 without deviation"}},
 		{[]pair{at("", "x", 1, .2, welch, of), at("", "y", 1, .01, z, "9 examples")}, judgement{"x +1.0, y +1.0", NotReproduced, "not distinguishable; Welch's t-test, n = 3 and 3; no test: n = 1 and 1"}},
 		{[]pair{at("A", "", -1, .001, z, "9 examples")}, judgement{"A -1.0", NotComparable, "no test: n = 1 and 1"}},
-		{[]pair{at("A", "x", -1, .01, welch, of), at("A", "y", 1, .2, welch, of)}, judgement{"A x **-1.0**, y +1.0", Contradicted, "bold: distinguishable; Welch's t-test, n = 3 and 3"}},
+		{[]pair{at("A", "x", -1, .01, welch, of), at("A", "y", 1, .2, welch, of)}, judgement{"A: x **-1.0**, y +1.0", Contradicted, "bold: distinguishable; Welch's t-test, n = 3 and 3"}},
 		{[]pair{at("A", "x", 1, .01, welch, of), at("A", "y", -2, .01, welch, of), at("B", "y", 0.25, .3, welch, "3 and 2")},
-			judgement{"A **+1.0**, **-2.0**; B -, +0.2", NotReproduced, "x, y; bold: distinguishable; Welch's t-test, n = 3 and 3 or 3 and 2"}},
+			judgement{"A: x **+1.0**, y **-2.0**; B: y +0.2", NotReproduced, "bold: distinguishable; Welch's t-test, n = 3 and 3 or 3 and 2"}},
 	} {
 		if got := judge(c.pairs, "%+.1f"); got != c.want {
 			t.Errorf("%v:\n got %q\nwant %q", c.pairs, got, c.want)

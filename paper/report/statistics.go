@@ -75,9 +75,12 @@ func (c comparison) overSeeds() comparison {
 	return c
 }
 
-// gap returns the difference, with the mark of an exception: "+0.015†".
+// gap returns the difference, with the mark of an exception: "+0.015†". A difference that rounds to zero has no sign but the plus.
 func (c comparison) gap(format string) string {
 	text := fmt.Sprintf(format, c.difference)
+	if strings.Trim(text, "-0.") == "" {
+		text = strings.Replace(text, "-", "+", 1)
+	}
 	if c.excepted {
 		text += exception
 	}
@@ -134,7 +137,8 @@ func paired(a, b []float64) comparison {
 	}
 	m, deviation := moments(differences)
 	c := comparison{difference: m, p: math.NaN(), test: noTest, n: fmt.Sprint(len(a))}
-	if len(a) > 1 && deviation > 0 {
+	const rounding = 1e-9 // of equal differences
+	if len(a) > 1 && deviation > rounding*math.Abs(m) {
 		c.test, c.p = "paired t-test over tasks", significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
 	}
 	return c

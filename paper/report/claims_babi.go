@@ -1,0 +1,328 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"universal-transformer/paper"
+	"universal-transformer/paper/measure"
+)
+
+// enoughTasks is the number of bAbI tasks from which on averages and differences are judged: all, of which one training file may be missing.
+const enoughTasks = 19
+
+// judgeBabiModels compares the models of two rows, task by task, in every setting of table 1 in which both have results for enough tasks: accuracies
+// in percent, means over seeds.
+func judgeBabiModels(model, other string) func(book) judgement {
+	return func(b book) judgement {
+		var pairs []pair
+		var single []string // settings with one seed
+		fewer := false
+		for _, s := range paper.BabiSettings {
+			list, others := commonTasks(b.babiRow("babi-"+s.Name+model), b.babiRow("babi-"+s.Name+other))
+			if len(list) < enoughTasks {
+				fewer = fewer || len(list) > 0
+				continue
+			}
+			var x, y []float64
+			for i := range list {
+				x, y = append(x, 100-mean(list[i].seeds)), append(y, 100-mean(others[i].seeds))
+			}
+			t := paper.Table1()
+			row, _ := t.Row("babi-" + s.Name + model)
+			reference, _ := t.Row("babi-" + s.Name + other)
+			result := paired(x, y)
+			result.excepted = excepted(reference, row, row.Columns[0]) || excepted(row, reference, row.Columns[0])
+			pairs = append(pairs, pair{setting: plain(s.Title), comparison: result})
+			switch ours, theirs := babiSeeds(list), babiSeeds(others); {
+			case ours == theirs && ours == "1 seed":
+				single = append(single, ours+" in "+plain(s.Title))
+			case strings.HasPrefix(ours, "1 ") || strings.HasPrefix(theirs, "1 "):
+				single = append(single, ours+" against "+theirs+" in "+plain(s.Title))
+			}
+		}
+		if len(pairs) == 0 && fewer {
+			return judgement{verdict: NotComparable, why: fmt.Sprintf("fewer than %d common tasks", enoughTasks)}
+		}
+		j := judge(corrected(pairs), "%+.2f")
+		if len(pairs) > 0 {
+			why := append([]string{"percentage points of accuracy, means over seeds", j.why}, single...)
+			j.why = strings.Join(append(why, fmt.Sprintf("settings with at least %d common tasks; the test says nothing about other seeds", enoughTasks)), "; ")
+		}
+		return j
+	}
+}
+
+// commonTasks returns the tasks of two rows that both have, trained on their own files.
+func commonTasks(list, others []babiTask) (x, y []babiTask) {
+	for _, s := range ownFiles(list) {
+		if at := slices.IndexFunc(others, func(o babiTask) bool { return o.task == s.task && o.standIn == "" }); at >= 0 {
+			x, y = append(x, s), append(y, others[at])
+		}
+	}
+	return x, y
+}
+
+// babiRow returns the tasks of a row of table 1 that have results.
+func (b book) babiRow(family string) []babiTask {
+	t := paper.Table1()
+	r, _ := t.Row(family)
+	return b.babiTasks(t, r)
+}
+
+// judgePonder compares the order of mean ponder times for one, two and three supporting facts.
+func judgePonder(b book) judgement {
+	return b.judgeByFacts("%.1f", func(p measure.PonderTimes) (count int, value float64) {
+		count, value, _ = p.Moments()
+		return count, value
+	})
+}
+
+// judgeUniformity does the same with the standard deviations of ponder times.
+func judgeUniformity(b book) judgement {
+	return b.judgeByFacts("± %.2f", func(p measure.PonderTimes) (count int, value float64) {
+		count, _, value = p.Moments()
+		return count, value
+	})
+}
+
+// judgeByFacts compares the order of a moment of ponder times for one, two and three supporting facts, tasks 1 to 3, in models that solve the task
+// and were trained on its own file. The moment returns 0 positions if there are none. The claim is contradicted if it does not rise in most models.
+func (b book) judgeByFacts(format string, moment func(measure.PonderTimes) (count int, value float64)) judgement {
+	t := paper.Table1()
+	var ours, why []string
+	complete, rising := false, 0
+	for _, r := range t.Rows {
+		list := b.babiTasks(t, r)
+		three, ofAll := bySupports(slices.DeleteFunc(ownFiles(list), func(s babiTask) bool { return s.best > paper.BabiFails }))
+		if !r.Adaptive || len(three) < 2 {
+			continue
+		}
+		var texts []string
+		known := 0
+		for n := 1; n <= 3; n++ {
+			if count, value := moment(three[n]); count > 0 {
+				texts, known = append(texts, fmt.Sprintf(format, value)), known+1
+			} else {
+				texts = append(texts, withoutMoment(list, n))
+			}
+		}
+		name := settingTitle(r.Family)
+		ours = append(ours, name+" "+strings.Join(texts, ", "))
+		complete = complete || known == 3
+		if rises(three, moment) {
+			rising++
+		} else {
+			why = append(why, name+" does not rise")
+		}
+		if !rises(ofAll, moment) {
+			why = append(why, "does not rise over the questions of all solved tasks, "+name)
+		}
+	}
+	j := judgement{strings.Join(ours, "; "), NotReproduced, strings.Join(append([]string{"tasks 1, 2, 3, own training file, at most 5 % errors"}, why...), "; ")}
+	switch {
+	case len(ours) == 0:
+		return judgement{verdict: NotRun}
+	case 2*rising < len(ours):
+		j.verdict = Contradicted
+	case rising < len(ours):
+	case complete:
+		j.verdict = Reproduced
+	default:
+		j.why = "no model with halting solves all three; " + j.why
+	}
+	return j
+}
+
+// withoutMoment says why a task of a row has no ponder times to compare: "unsolved", "stand-in", "not run".
+func withoutMoment(list []babiTask, task int) string {
+	at := slices.IndexFunc(list, func(s babiTask) bool { return s.task == task })
+	switch {
+	case at < 0:
+		return "not run"
+	case list[at].standIn != "":
+		return "stand-in"
+	case list[at].best > paper.BabiFails:
+		return "unsolved"
+	}
+	return "missing"
+}
+
+// settingTitle returns the title of the setting of table 1 that a family belongs to.
+func settingTitle(family string) string {
+	for _, s := range paper.BabiSettings {
+		for _, m := range paper.BabiModels {
+			if family == "babi-"+s.Name+m.Suffix {
+				return plain(s.Title)
+			}
+		}
+	}
+	return family
+}
+
+// plain returns the title of a setting without commas: "10k single".
+func plain(title string) string { return strings.ReplaceAll(title, ",", "") }
+
+// rises reports whether a moment of ponder times rises with the number of facts, among those that are known.
+func rises(by map[int]measure.PonderTimes, moment func(measure.PonderTimes) (count int, value float64)) bool {
+	last := math.Inf(-1)
+	for n := 1; n <= 3; n++ {
+		if count, value := moment(by[n]); count > 0 {
+			if value <= last {
+				return false
+			}
+			last = value
+		}
+	}
+	return true
+}
+
+// judgeEarlyHalting looks at task 3 of the model with dynamic halting that has the fewest errors in it, all seeds.
+func judgeEarlyHalting(b book) judgement {
+	const task, many = 3, 0.1
+	t := paper.Table1()
+	best, row := babiTask{best: math.Inf(1)}, paper.Row{}
+	for _, r := range t.Rows {
+		for _, s := range ownFiles(b.babiTasks(t, r)) {
+			if r.Adaptive && s.task == task && s.best < best.best && len(s.ponder) > 0 {
+				best, row = s, r
+			}
+		}
+	}
+	if row.Family == "" {
+		return judgement{verdict: NotRun}
+	}
+	var shares, errors []string // the best seed's first
+	early, of := 0, 0
+	for _, s := range b.seedsOf(t, row, task, best.header.Seed) {
+		share := earlyShare(s.ponder)
+		shares, errors = append(shares, fmt.Sprintf("%.1f %%", 100*share)), append(errors, fmt.Sprintf("%.1f %%", s.best))
+		if of++; share >= many {
+			early++
+		}
+	}
+	var steps []string
+	for _, n := range best.positions().Positions {
+		steps = append(steps, thousands(n))
+	}
+	j := judgement{fmt.Sprintf("%s (positions of the best seed that halt at step 1, 2, ...: %s)", and(shares), strings.Join(steps, " / ")), NotReproduced, ""}
+	j.why = fmt.Sprintf("%s, the best model with halting on task 3, %s, best first, test errors %s; many: a tenth", settingTitle(row.Family), count(of, "seed"), and(errors))
+	switch {
+	case best.best > paper.BabiFails:
+		j.verdict, j.why = NotComparable, "no model with halting solves task 3; "+j.why
+	case early == of:
+		j.verdict = Reproduced
+	case 2*early < of:
+		j.verdict = Contradicted
+	}
+	return j
+}
+
+// seedsOf returns the result of every seed of a row on a task that has ponder times, that of one seed first.
+func (b book) seedsOf(t paper.Table, r paper.Row, task int, first uint64) (list []babiTask) {
+	for _, run := range b.row(t, r) {
+		for _, test := range run.measured.(*measure.Babi).Tests {
+			if test.Task != task || len(test.PonderTimes) == 0 {
+				continue
+			}
+			s := babiTask{task: task}
+			s.choose(run.Header, test)
+			if run.Seed == first {
+				list = slices.Insert(list, 0, s)
+			} else {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// earlyShare returns the share of positions that halt at step 1 or 2.
+func earlyShare(by map[int]measure.PonderTimes) float64 {
+	sum := babiTask{ponder: by}.positions()
+	early := 0
+	for _, n := range sum.Positions[:min(2, len(sum.Positions))] {
+		early += n
+	}
+	total, _, _ := sum.Moments()
+	return float64(early) / float64(total)
+}
+
+// judgeSharpening checks in how many models and tasks of one to three facts attention sharpens, where the model solves the task.
+func judgeSharpening(adaptive bool) func(book) judgement {
+	return func(b book) judgement {
+		t := paper.Table1()
+		total, sharp, every, example := 0, 0, 0, ""
+		for _, r := range t.Rows {
+			if r.Adaptive != adaptive || strings.HasSuffix(r.Family, "-transformer") {
+				continue
+			}
+			for _, s := range ownFiles(b.babiTasks(t, r)) {
+				if s.task > 3 || s.best > paper.BabiFails || len(s.attention) < 2 {
+					continue
+				}
+				total++
+				ratios := relative(s.attention)
+				if sharpens(ratios) {
+					sharp++
+					if increases(ratios) {
+						every++
+					}
+				} else if example == "" {
+					example = fmt.Sprintf("; not in %s, task %d: %s", settingTitle(r.Family), s.task, listed(ratios))
+				}
+			}
+		}
+		j := judgement{fmt.Sprintf("in %d of %d models and tasks, at every step in %d%s", sharp, total, every, example), NotReproduced,
+			"attention to the supporting facts, relative to uniform, in the last step at least .9 of the highest and above the first; tasks 1 to 3 where solved"}
+		switch {
+		case total == 0:
+			return judgement{verdict: NotRun}
+		case sharp == total:
+			j.verdict = Reproduced
+		case 2*sharp < total:
+			j.verdict = Contradicted
+		}
+		return j
+	}
+}
+
+// relative returns the attention to the supporting facts, step by step, divided by that of uniform attention, since later steps may average
+// other stories. Steps that less than a tenth of the questions run are left out.
+func relative(attention []measure.AttentionShare) (ratios []float64) {
+	const few = 0.1
+	for _, a := range attention {
+		if float64(a.Stories) >= few*float64(attention[0].Stories) {
+			ratios = append(ratios, a.Share/a.Uniform)
+		}
+	}
+	return ratios
+}
+
+// sharpens reports whether the last value is above the first and at least nine tenths of the highest.
+func sharpens(ratios []float64) bool {
+	const fall = 0.9
+	last := ratios[len(ratios)-1]
+	return last >= fall*slices.Max(ratios) && last > ratios[0]
+}
+
+// increases reports whether every value is above the one before.
+func increases(values []float64) bool {
+	for i := range len(values) - 1 {
+		if values[i+1] <= values[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// listed returns "1.2, 2.3".
+func listed(values []float64) string {
+	var list []string
+	for _, v := range values {
+		list = append(list, fmt.Sprintf("%.1f", v))
+	}
+	return strings.Join(list, ", ")
+}
