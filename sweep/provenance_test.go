@@ -205,6 +205,7 @@ var earlierProcessors = []string{
 	"8b9ab1d72f1d AMD Zen 4",
 	"8defc75e9399 AMD Zen 4",
 	"976cfaab2261 AMD Zen 4",
+	"a18a6ad251a3 AMD EPYC",
 	"a6d50ebd72d1 AMD with AVX-512",
 	"a9019e568f4a AMD EPYC",
 	"b223bc278256 AMD EPYC",
