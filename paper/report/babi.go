@@ -143,9 +143,9 @@ func babiLacks(list []babiTask) (missing []int) {
 
 // babiSeeds returns the number of seeds: "3 seeds", or "1 to 3 seeds".
 func babiSeeds(list []babiTask) string {
-	few, many := len(list[0].seeds), 0
+	few, many := fewestSeeds(list), 0
 	for _, s := range list {
-		few, many = min(few, len(s.seeds)), max(many, len(s.seeds))
+		many = max(many, len(s.seeds))
 	}
 	if few == many {
 		return count(many, "seed")

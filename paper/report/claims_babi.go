@@ -36,11 +36,11 @@ func judgeBabiModels(model, other string) func(book) judgement {
 			result := paired(x, y)
 			result.excepted = excepted(reference, row, row.Columns[0]) || excepted(row, reference, row.Columns[0])
 			pairs = append(pairs, pair{setting: plain(s.Title), comparison: result})
-			switch ours, theirs := babiSeeds(list), babiSeeds(others); {
-			case ours == theirs && ours == "1 seed":
-				single = append(single, ours+" in "+plain(s.Title))
-			case strings.HasPrefix(ours, "1 ") || strings.HasPrefix(theirs, "1 "):
-				single = append(single, ours+" against "+theirs+" in "+plain(s.Title))
+			switch ours, theirs := fewestSeeds(list), fewestSeeds(others); {
+			case ours == 1 && theirs == 1:
+				single = append(single, "1 seed in "+plain(s.Title))
+			case ours == 1 || theirs == 1:
+				single = append(single, fmt.Sprintf("%s against %s in %s", babiSeeds(list), babiSeeds(others), plain(s.Title)))
 			}
 		}
 		if len(pairs) == 0 && fewer {
@@ -63,6 +63,15 @@ func commonTasks(list, others []babiTask) (x, y []babiTask) {
 		}
 	}
 	return x, y
+}
+
+// fewestSeeds returns the number of seeds of the task with the fewest.
+func fewestSeeds(list []babiTask) int {
+	few := len(list[0].seeds)
+	for _, s := range list {
+		few = min(few, len(s.seeds))
+	}
+	return few
 }
 
 // babiRow returns the tasks of a row of table 1 that have results.
