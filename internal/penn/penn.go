@@ -1,5 +1,5 @@
-// Package penn splits English prose into words and sentences as in the Penn Treebank, in lower case: the form of LAMBADA's passages
-// and of the agreement sentences.
+// Package penn splits English prose into words and sentences as in the Penn Treebank, in lower case: the form of LAMBADA's passages,
+// and of the agreement sentences but for their brackets.
 //
 //	"I don't know," said Mr. Bell.  ->  `` i do n't know , '' said mr. bell .
 //

@@ -349,10 +349,11 @@ func TestFullRegime(t *testing.T) {
 	}
 }
 
-// A folder of books is prose: sentences in lower case, split as the pairs are. No sentence of a pair is learned.
+// A folder of books is prose: sentences in lower case, split as the pairs are, with brackets as they have them. No sentence of a pair is learned.
+// Caught when planted: the spelling of brackets in the treebank.
 func TestPairsLearnFromBooks(t *testing.T) {
 	c, books := pairs(t), t.TempDir()
-	write(t, books, "a.txt", "\"The keys, the Keys are here,\" said Mr. Bell.\nHe didn't\nsee it. The keys to cabinet 7 are lost.\n\n"+strings.Repeat("He saw it on day 1. ", 30))
+	write(t, books, "a.txt", "\"The keys, the Keys (to {7}) are [all] here,\" said Mr. Bell.\nHe didn't\nsee it. The keys to cabinet 7 are lost.\n\n"+strings.Repeat("He saw it on day 1. ", 30))
 	var numbered strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&numbered, "A key is lost on day %d. ", i)
@@ -362,7 +363,7 @@ func TestPairsLearnFromBooks(t *testing.T) {
 	c.Text = books
 	tk := opened(t, c)
 	words := strings.Join(tk.Vocabularies().Target.Tokens(), " ")
-	for word, want := range map[string]bool{"``": true, "mr.": true, "n't": true, "keys": true, "nobody": false, "cabinet": false, "He": false} {
+	for word, want := range map[string]bool{"``": true, "(": true, "]": true, "{": true, "-lrb-": false, "-rcb-": false, "mr.": true, "n't": true, "keys": true, "nobody": false, "cabinet": false, "He": false} {
 		if got := slices.Contains(strings.Fields(words), word); got != want {
 			t.Errorf("%q is known: %v", word, got)
 		}

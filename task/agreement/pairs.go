@@ -1,6 +1,7 @@
 package agreement
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -131,6 +132,9 @@ func readGold(path string) ([]row, error) {
 	return readFile(gold, func(name string, r io.Reader) ([]row, error) { return parseGold(name, r, sentences) })
 }
 
+// plainBrackets are the brackets of the agreement files, which do not spell them as the treebank does.
+var plainBrackets = map[string]string{"-lrb-": "(", "-rrb-": ")", "-lsb-": "[", "-rsb-": "]", "-lcb-": "{", "-rcb-": "}"}
+
 // eachSentence calls do with the sentences of a file, one per line, or of all books of a folder, tokenized like the pairs.
 func eachSentence(path string, do func(words []string)) error {
 	info, err := os.Stat(path)
@@ -151,6 +155,9 @@ func eachSentence(path string, do func(words []string)) error {
 			return err
 		}
 		for _, words := range penn.Sentences(strings.ToValidUTF8(string(text), " ")) {
+			for i, w := range words {
+				words[i] = cmp.Or(plainBrackets[w], w)
+			}
 			do(words)
 		}
 	}
