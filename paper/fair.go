@@ -78,9 +78,9 @@ func (t Table) Titles(rows []Row) (titles []string) {
 
 // Exceptions that several rows have.
 var (
-	outsideGrid = Unequal{
+	lowerRate = Unequal{
 		Fields: []string{"training.schedule.cosine.floor", "training.schedule.cosine.peak"},
-		Why:    "the rates of models with attention are too high for LSTMs that Muon trains; the rates are not from the grid",
+		Why:    "the rates of models with attention are too high for LSTMs that Muon trains; neither was chosen from the grid",
 	}
 	lowerPonder = Unequal{
 		Fields: []string{"training.ponder.weight"},

@@ -11,7 +11,7 @@ func Table3() Table {
 			"Models have 6 steps or layers where the row says nothing else.",
 		Seen: "not recorded for the configurations. The test set was evaluated once per run.",
 		Rows: []Row{
-			{Family: "lambada-lstm", Title: "LSTM", Unequal: []Unequal{outsideGrid},
+			{Family: "lambada-lstm", Title: "LSTM", Unequal: []Unequal{lowerRate},
 				Published: map[string][]string{"language": {"138 (0.23)", "4966 (0.0)", "5174 (0.0)"}, "reading": {"0.1103", "0.2316", "0.2007"}}},
 			{Family: "lambada-transformer", Title: "Transformer",
 				Published: map[string][]string{"language": {"142 (0.19)", "5122 (0.0)", "7321 (0.0)"}, "reading": {"0.4102", "0.4401", "0.3988"}}},

@@ -70,16 +70,20 @@ func (p *page) metrics(t paper.Table, detail bool) {
 
 // belowPlural names the rows of a column of table 2 with seeds that have fewer answers right than "plural" for all verbs; "" if there are none.
 func (p *page) belowPlural(t paper.Table, c paper.Column) string {
-	const total, plural = "total", "total always plural"
+	at := slices.IndexFunc(c.Baselines, func(b paper.Baseline) bool { return b.Title == paper.AlwaysPlural })
+	if at < 0 {
+		return ""
+	}
+	total := c.Figures[len(c.Figures)-1]
 	var texts []string
 	constant := math.NaN()
 	for _, r := range t.Rows {
 		runs := p.book.of(r.Family, c.Name)
 		below := 0
 		for _, run := range runs {
-			own, okOwn := run.metric("test", total)
-			baseline, ok := run.metric("test", plural)
-			if ok && okOwn && own.Value < baseline.Value {
+			own, ok := run.metric(total.Set, total.Metrics[0])
+			baseline, given := run.metric(total.Set, c.Baselines[at].Name(total))
+			if ok && given && own.Value < baseline.Value {
 				below, constant = below+1, baseline.Value
 			}
 		}
@@ -90,7 +94,7 @@ func (p *page) belowPlural(t paper.Table, c paper.Column) string {
 	if len(texts) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s, total: fewer right than with the answer plural for all verbs, %.3f: %s.", c.Title, constant, and(texts))
+	return fmt.Sprintf("%s, %s: fewer right than with the answer plural for all verbs, %.3f: %s.", c.Title, total.Title, constant, and(texts))
 }
 
 // meanSteps returns ", mean 5.83 steps", the mean over seeds of a model with dynamic halting in a set, or "" for other models and measurements.
@@ -101,7 +105,10 @@ func meanSteps(runs []run, set string) string {
 			return 0, false
 		}
 		at := slices.IndexFunc(m.Sets, func(s measure.MetricSet) bool { return s.Name == set })
-		return m.Sets[max(at, 0)].Encoder + m.Sets[max(at, 0)].Decoder, at >= 0
+		if at < 0 {
+			return 0, false
+		}
+		return m.Sets[at].Encoder + m.Sets[at].Decoder, true
 	})
 	if len(list) == 0 || mean(list) == 0 {
 		return ""
@@ -239,52 +246,6 @@ func (p *page) baseline(t paper.Table, c paper.Column, b paper.Baseline, f paper
 		}
 	}
 	return ""
-}
-
-// differenceRows writes the differences between dynamic halting and the best other model, in the paper and in our results.
-func differenceRows(t paper.Table, c paper.Column, b book) (rows [][]string) {
-	for _, row := range []struct {
-		source string
-		list   []float64
-	}{{source(t) + ", these rows", difference(t, c, publishedValue)}, {"ours", difference(t, c, b.value)}} {
-		if !slices.ContainsFunc(row.list, func(v float64) bool { return !math.IsNaN(v) }) || row.source != "ours" && c.Earlier != nil { // which has the paper's
-			continue
-		}
-		title := "halting minus the best other"
-		if lowerIsBetter(c.Figures[0].Metrics[0]) {
-			title += " (lower is better)"
-		}
-		cells := []string{title, row.source}
-		for i, v := range row.list {
-			cell := ""
-			if !math.IsNaN(v) {
-				cell = fmt.Sprintf(strings.Replace(format(c.Figures[i].Metrics[0], []float64{v}), "%", "%+", 1), v)
-			}
-			cells = append(cells, cell)
-		}
-		rows = append(rows, cells)
-	}
-	return rows
-}
-
-// difference returns, for each figure of a column, the value of dynamic halting minus that of the best other model, or NaN if one is missing.
-// The best perplexity is the lowest.
-func difference(t paper.Table, c paper.Column, value func(paper.Row, paper.Column, int) float64) (list []float64) {
-	for i, f := range c.Figures {
-		halting, best := math.NaN(), math.NaN()
-		for _, r := range t.Rows {
-			v := value(r, c, i)
-			switch {
-			case !r.Has(c.Name) || math.IsNaN(v):
-			case r.Adaptive:
-				halting = v
-			case math.IsNaN(best), lowerIsBetter(f.Metrics[0]) == (v < best):
-				best = v
-			}
-		}
-		list = append(list, halting-best)
-	}
-	return list
 }
 
 func lowerIsBetter(metric string) bool { return strings.Contains(metric, "perplexity") }

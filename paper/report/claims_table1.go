@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"universal-transformer/paper"
+)
+
+// judgeBabi compares average errors of the Universal Transformer in a setting.
+func (b book) judgeBabi(setting string) judgement {
+	list := b.babiRow("babi-" + setting)
+	a := averageBabi(list)
+	if a.tasks == 0 {
+		return judgement{verdict: NotRun, why: standInErrors(list)}
+	}
+	seeds := babiSeeds(ownFiles(list))
+	j := judgement{ours: fmt.Sprintf("%.2f", a.best)}
+	if seeds != "1 seed" {
+		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
+	}
+	if a.tasks < len(paper.BabiTasks) {
+		j.ours += " over " + count(a.tasks, "task")
+	}
+	halting, transformer := averageBabi(b.babiRow("babi-"+setting+"-adaptive")), averageBabi(b.babiRow("babi-"+setting+"-transformer"))
+	for _, other := range []struct {
+		name string
+		babiAverage
+	}{{"halting", halting}, {"Transformer", transformer}} {
+		if other.tasks > 0 {
+			j.ours += fmt.Sprintf(", %s %.2f", other.name, other.best)
+			if other.tasks != a.tasks {
+				j.ours += fmt.Sprintf(" over %d", other.tasks)
+			}
+		}
+	}
+	why := []string{seeds}
+	if text := standInErrors(list); text != "" {
+		why = append(why, text)
+	} else if lacks := babiLacks(list); len(lacks) > 0 {
+		why = append(why, numbered(lacks)+" not run")
+	}
+	if text := failingSeeds(ownFiles(list)); text != "" {
+		why = append(why, text)
+	}
+	if halting.tasks > 0 && halting.tasks < enoughTasks {
+		why = append(why, "halting has too few tasks to be judged")
+	}
+	switch {
+	case !a.reaches(paper.PublishedBabi("babi-"+setting)) || halting.tasks >= enoughTasks && !halting.reaches(paper.PublishedBabi("babi-"+setting+"-adaptive")):
+		j.verdict = NotReproduced
+		if len(a.failed) > 0 {
+			why = append(why, numbered(a.failed)+fails(len(a.failed)))
+		}
+	case a.tasks < len(paper.BabiTasks):
+		j.verdict = NotComparable
+	case paper.BabiRenamed(setting):
+		j.verdict = Changed
+		why = append(why, "people, places, objects and synonyms of training stories exchanged")
+	default:
+		j.verdict = Reproduced
+	}
+	j.why = strings.Join(why, "; ")
+	return j
+}
+
+// fails returns " fails" for one task, " fail" for several.
+func fails(tasks int) string {
+	if tasks == 1 {
+		return " fails"
+	}
+	return " fail"
+}
+
+// failingSeeds names the tasks that the best seed solves and other seeds do not: "task 16 fails in 2 of 3 seeds".
+func failingSeeds(list []babiTask) string {
+	var texts []string
+	for _, s := range list {
+		failing := 0
+		for _, percent := range s.seeds {
+			if percent > paper.BabiFails {
+				failing++
+			}
+		}
+		if s.best <= paper.BabiFails && failing > 0 {
+			texts = append(texts, fmt.Sprintf("task %d fails in %d of %d seeds", s.task, failing, len(s.seeds)))
+		}
+	}
+	return and(texts)
+}
