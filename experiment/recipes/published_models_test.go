@@ -1,21 +1,18 @@
 package recipes_test
 
 import (
+	"context"
 	"fmt"
 	"math"
 
-	"github.com/gomlx/gomlx/core/graph"
-	"github.com/gomlx/gomlx/core/tensors"
-	"github.com/gomlx/gomlx/ml/model"
-	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/paper/measure"
+	"universal-transformer/pipeline"
 	"universal-transformer/sweep"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
 	"universal-transformer/task/execute"
-	"universal-transformer/universal"
 )
 
 // parameters counts the parameters of a model: fixed, and for each token of the vocabularies. Vocabularies of source and target count
@@ -28,11 +25,7 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 	if len(recipe.Needs) == 0 {
 		key := fmt.Sprintf("%#v %#v", was.Model.Value, was.Task.Value)
 		if _, ok := j.counts[key]; !ok {
-			opened, err := was.OpenTask()
-			if err != nil {
-				return err
-			}
-			j.counts[key] = parameters{fixed: float64(j.built(was, opened.Vocabularies()))}
+			j.counts[key] = parameters{fixed: j.count(was, pipeline.Assumed{})}
 		}
 		if want := j.counts[key].fixed; float64(r.Parameters) != want {
 			return fmt.Errorf("parameters is %d, the model has %v", r.Parameters, want)
@@ -42,10 +35,10 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 	key := fmt.Sprintf("%#v %T", was.Model.Value, was.Task.Value)
 	c, ok := j.counts[key]
 	if !ok {
-		const few, more = 20, 30
-		few1, more1 := float64(j.assumed(was, few)), float64(j.assumed(was, more))
-		c.perToken = (more1 - few1) / (more - few)
-		c.fixed = few1 - few*c.perToken
+		const few, many = 20, 30 // tokens
+		ofFew, ofMany := j.count(was, pipeline.Assumed{Vocabulary: few, Length: 8}), j.count(was, pipeline.Assumed{Vocabulary: many, Length: 8})
+		c.perToken = (ofMany - ofFew) / (many - few)
+		c.fixed = ofFew - few*c.perToken
 		j.counts[key] = c
 	}
 	tokens := (float64(r.Parameters) - c.fixed) / c.perToken
@@ -58,40 +51,14 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 	return facts.same(r, "parameters: size of the vocabularies", tokens)
 }
 
-// assumed counts the parameters of a run's model with vocabularies of a size.
-func (j *judge) assumed(r experiment.Run, size int) int {
+// count returns the number of parameters of a run's model, with the vocabularies of its task if nothing is assumed.
+func (j *judge) count(r experiment.Run, a pipeline.Assumed) float64 {
 	j.t.Helper()
-	v, err := experiment.AssumedVocabularies(size)
+	e, err := pipeline.NewEstimate(context.Background(), nil, r, pipeline.EstimateOptions{Assumed: a})
 	if err != nil {
 		j.t.Fatal(err)
 	}
-	if r.Task.Value.Kind() == task.LanguageModeling {
-		v.Source = nil
-	}
-	return j.built(r, v)
-}
-
-// built counts the parameters of a run's model.
-func (j *judge) built(r experiment.Run, v task.Vocabularies) (n int) {
-	j.t.Helper()
-	m, store := r.Model.Value.Build(v, r.Seed), model.NewStore()
-	exec, err := model.NewExec(enginetest.Backend(j.t), store, func(scope *model.Scope, ids *graph.Node) *graph.Node {
-		return m.Forward(scope, universal.Inputs{Source: ids, Target: ids}, universal.Options{}).Logits
-	})
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	defer exec.Finalize()
-	ids := tensors.FromFlatDataAndDimensions(make([]int32, 2*v.Positions()), 1, 2*v.Positions())
-	if _, err := exec.Compile(ids.Shape()); err != nil {
-		j.t.Fatal(err)
-	}
-	for v := range store.IterVariables() {
-		if v.Trainable {
-			n += v.Shape().Size()
-		}
-	}
-	return n
+	return float64(e.Parameters)
 }
 
 // sequenceSets checks the sets of tables 4 to 6, and their numbers of tokens: those that the task of the configuration generates.
