@@ -20,7 +20,7 @@ type Unequal struct {
 // peakField is the field of a peak learning rate.
 const peakField = "training.schedule.cosine.peak"
 
-// Rule states the rule of fair comparisons, and that no published row has a peak rate that was chosen by it.
+// Rule states the rule of fair comparisons, and which rows have a peak rate that was chosen by it.
 func (t Table) Rule() string {
 	rates := make([]string, len(PeakRates))
 	for i, r := range PeakRates {
@@ -28,11 +28,17 @@ func (t Table) Rule() string {
 	}
 	last := len(rates) - 1
 	text := "Compared rows differ in the model, and in the number of updates of a row of equal time. A row may also have a peak learning rate of its own, chosen on validation data from " +
-		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; so far none has one chosen from this grid"
+		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; "
 	const own = "that of the Universal Transformer, which no search over these rates chose"
+	switch len(t.Chosen) {
+	case 0:
+		text += "so far none has one chosen from this grid"
+	default:
+		text += "those of the block \"" + strings.Join(t.Chosen, "\" and \"") + "\" were chosen so; in the other blocks none was"
+	}
 	exceptions := t.Exceptions()
 	others := slices.DeleteFunc(slices.Clone(exceptions), func(r Row) bool {
-		return !slices.ContainsFunc(r.Unequal, func(u Unequal) bool { return slices.Contains(u.Fields, peakField) })
+		return slices.Contains(t.Chosen, r.Block) || !slices.ContainsFunc(r.Unequal, func(u Unequal) bool { return slices.Contains(u.Fields, peakField) })
 	})
 	switch {
 	case len(others) == 0:

@@ -20,9 +20,10 @@ import (
 type Table struct {
 	Number  int
 	Title   string
-	Section string // section of the paper: "section 3.4"
-	Preface string // remarks for comparing our figures with the paper's
-	Seen    string // knowledge of the test data while the configurations were developed
+	Section string   // section of the paper: "section 3.4"
+	Preface string   // remarks for comparing our figures with the paper's
+	Seen    string   // knowledge of the test data while the configurations were developed
+	Chosen  []string // blocks whose models have peak rates that searches over [PeakRates] chose on validation data
 	Rows    []Row
 	Columns []Column
 	Sets    []Set // generated test sets on which every model of the table is measured; the shown ones come first

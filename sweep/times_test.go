@@ -112,11 +112,11 @@ func TestPublishedTimes(t *testing.T) {
 func TestPublishedEditsOfTimes(t *testing.T) {
 	all := publishedResults(t)
 	for name, edits := range map[string][]string{
-		"algorithmic-alike-lstm/copy-seed2":        {"seconds", "trained wall", "trained cpu", "trained updates", "measured wall", "measured cpu", "examples", "positions", "processor", "generation", "device"},
+		"algorithmic-adam-lstm/copy-seed2":         {"seconds", "trained wall", "trained cpu", "trained updates", "measured wall", "measured cpu", "examples", "positions", "processor", "generation", "device"},
 		"agreement/natural-text-seed1":             {"seconds", "examples", "positions"},
 		"babi-10k-single-transformer/task05-seed1": {"seconds", "examples", "positions"},
-		"algorithmic/copy-seed1":                   {"seconds", "examples", "positions"},
-		"algorithmic/reverse-seed1":                {"seconds"},
+		"algorithmic-adam/copy-seed1":              {"seconds", "examples", "positions"},
+		"algorithmic-adam/reverse-seed1":           {"seconds"},
 		"agreement-adaptive/natural-classes-seed2": {"seconds"},
 	} {
 		at := slices.IndexFunc(all, func(r Result) bool { return r.Name() == name })

@@ -34,7 +34,7 @@ func newDemo() *cobra.Command {
 		Short: "Train, evaluate and visualize a small model",
 		Long: `demo trains a Universal Transformer with adaptive halting to reverse up to 16 decimal digits,
 evaluates it by greedy decoding at trained lengths and beyond, and writes a trace page for one
-input. It takes some minutes.
+input. It takes about half a minute.
 
 A previous demo run in the directory is replaced; anything else there is an error.`,
 		Example: `  ut demo

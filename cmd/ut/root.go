@@ -24,7 +24,7 @@ exports. Most commands take such a directory as RUN.
 
 ut help TOPIC explains configuration, halting, positions and exits; ut completion SHELL prints a
 script that completes recipes, runs and fields.`,
-		Example: `  ut demo                                           a first result, in minutes
+		Example: `  ut demo                                           a first result, in half a minute
   ut list                                           list the recipes
   ut train algorithmic/reverse --out runs/reverse   train one of them
   ut runs                                           list the runs

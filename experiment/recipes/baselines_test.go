@@ -17,6 +17,7 @@ import (
 	"universal-transformer/pipeline"
 	"universal-transformer/task/agreement"
 	"universal-transformer/task/execute"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -95,10 +96,10 @@ func TestRowsDifferInTheModel(t *testing.T) {
 		same("lambada-lstm/"+column, "lambada/"+column, schedule)
 	}
 	for _, column := range []string{"copy", "reverse", "addition"} {
-		same("algorithmic-coupled/"+column, "algorithmic/"+column, nil)
+		same("algorithmic-coupled/"+column, "algorithmic-adam/"+column, nil)
 		same("algorithmic-alike-offset/"+column, "algorithmic/"+column, nil)
-		same("algorithmic-neural-gpu/"+column, "algorithmic/"+column, updates)
-		same("algorithmic-lstm/"+column, "algorithmic/"+column, updates)
+		same("algorithmic-neural-gpu/"+column, "algorithmic-adam/"+column, updates)
+		same("algorithmic-lstm/"+column, "algorithmic-adam/"+column, updates)
 		same("algorithmic-lstm-plain/"+column, "algorithmic-lstm/"+column, nil)
 		same("algorithmic-transformer/"+column, "algorithmic-paper/"+column, nil)
 		same("algorithmic-paper-adaptive/"+column, "algorithmic-paper/"+column, nil)
@@ -166,7 +167,8 @@ func TestFormsStartFromNovels(t *testing.T) {
 }
 
 // The models that are trained like the headline model of table 4 have its positions, counting and regularization, and nothing but the model
-// differs. The narrow Transformer and the LSTM have as many parameters, the other Transformer as many layers of the same width.
+// and the narrow Transformer's rate differs. The narrow Transformer and the LSTM have as many parameters, the other Transformer as many layers of
+// the same width.
 // Caught when planted: dropout in the LSTM; ordinary positions of the Transformers; a Transformer of width 48; two steps instead of one.
 func TestModelsTrainedAlike(t *testing.T) {
 	parameters := func(r experiment.Run) float64 {
@@ -176,8 +178,10 @@ func TestModelsTrainedAlike(t *testing.T) {
 		}
 		return float64(e.Parameters)
 	}
-	for _, column := range []string{"copy", "reverse", "addition"} {
-		own := recipes.MustRun("algorithmic/" + column)
+	rows := map[string]string{"algorithmic": "algorithmic-alike", "algorithmic-adam": "algorithmic-adam"}
+	for _, name := range []string{"algorithmic/copy", "algorithmic/reverse", "algorithmic/addition", "algorithmic-adam/copy", "algorithmic-adam/reverse", "algorithmic-adam/addition"} {
+		own := recipes.MustRun(name)
+		family, column, _ := strings.Cut(name, "/")
 		u, total := own.Model.Value.(experiment.UniversalKind).Step(), parameters(own)
 		for name, c := range map[string]struct {
 			untied       bool
@@ -186,7 +190,7 @@ func TestModelsTrainedAlike(t *testing.T) {
 		}{
 			"transformer": {true, 4, 64, 3.5, 4}, "transformer-narrow": {true, 4, 32, 0.97, 1.03}, "one-step": {false, 1, 64, 1, 1}, "lstm": {low: 0.97, high: 1.03},
 		} {
-			r := recipes.MustRun("algorithmic-alike-" + name + "/" + column)
+			r := recipes.MustRun(rows[family] + "-" + name + "/" + column)
 			if share := parameters(r) / total; share < c.low || share > c.high {
 				t.Errorf("%s: %.3f times the parameters of %s", r.Name, share, own.Name)
 			}
@@ -201,8 +205,12 @@ func TestModelsTrainedAlike(t *testing.T) {
 					t.Errorf("%s: %+v", r.Name, m)
 				}
 			}
-			if r.Name, r.Model, r.Training.ClipNorm = own.Name, own.Model, 1; !reflect.DeepEqual(r, own) {
-				t.Errorf("%s/%s differs from %s in more than the model:\n%s\n%s", name, column, own.Name, r.JSON(), own.JSON())
+			want := own
+			if name == "transformer-narrow" && family == "algorithmic" {
+				want.Training.Schedule.Value = schedule.Cosine{Peak: 0.003, Floor: 0.00015, Warmup: 200} // as the search of rates chose
+			}
+			if r.Name, r.Model, r.Training.ClipNorm = own.Name, own.Model, 1; !reflect.DeepEqual(r, want) {
+				t.Errorf("%s/%s differs from %s in more than the model:\n%s\n%s", name, column, own.Name, r.JSON(), want.JSON())
 			}
 		}
 	}
@@ -254,7 +262,7 @@ func TestTransformersHaveLayers(t *testing.T) {
 func TestLongerRows(t *testing.T) {
 	for baseline, times := range map[string]int64{
 		"memory-lstm": 5, "memory-transformer": 2, "programs-lstm": 5, "programs-transformer": 2,
-		"algorithmic-alike-lstm": 5, "algorithmic-alike-transformer-narrow": 2, "algorithmic-alike-one-step": 4,
+		"algorithmic-alike-lstm": 5, "algorithmic-alike-transformer-narrow": 2, "algorithmic-alike-one-step": 4, "algorithmic-adam-one-step": 4,
 	} {
 		columns := []string{"copy", "double", "reverse"}
 		switch family, _, _ := strings.Cut(baseline, "-"); family {

@@ -26,18 +26,18 @@ var gone deletion
 
 // peers are the recipes by whose results the edits below are judged, besides those of the edited recipe.
 var peers = []string{
-	"algorithmic-alike-lstm/copy", "translation/news", "translation-transformer/news", "agreement/natural-text", "agreement-lstm/natural-text",
+	"algorithmic-adam-lstm/copy", "translation/news", "translation-transformer/news", "agreement/natural-text", "agreement-lstm/natural-text",
 	"lambada-lstm/novels-words", "lambada-transformer/novels-words", "lambada-lstm/novels-pretrained", "lambada-lstm/reading", "lambada-transformer/reading",
 	"babi-10k-single/task02", "babi-10k-single-transformer/task02",
 }
 
 // edits are edits of published results that show no other results, by the names of the results.
 var edits = map[string][]edit{
-	"algorithmic/copy-seed3": {
+	"algorithmic-adam/copy-seed3": {
 		{map[string]any{"seed": 4}, "seed is 4, but config.seed is 3"},
-		{map[string]any{"recipe": "algorithmic/reverse"}, "its name must be"},
+		{map[string]any{"recipe": "algorithmic-adam/reverse"}, "its name must be"},
 		{map[string]any{"config.seed": 4}, "config.seed is 4"},
-		{map[string]any{"config.name": "algorithmic/reverse"}, "would be trained with"},
+		{map[string]any{"config.name": "algorithmic-adam/reverse"}, "would be trained with"},
 		{map[string]any{"config.name": gone}, "would be trained with"},
 		{map[string]any{"config.training.label_smoothing": 0.1}, "would be trained with"},
 		{map[string]any{"config.training.pretrained": "copy-seed3"}, "would be trained with"},
@@ -70,7 +70,7 @@ var edits = map[string][]edit{
 		{map[string]any{"measured.sets.0.first_wrong": 1.5}, "first_wrong is 1.5"},
 		{map[string]any{"measured.sets.0.encoder_ponder": 4.5}, "ponder time is 4.5"},
 	},
-	"algorithmic-alike-lstm/copy-seed2": {
+	"algorithmic-adam-lstm/copy-seed2": {
 		{map[string]any{"validation": 1e-9}, "after the same update"},
 		{map[string]any{"curve.seconds.0": 1e7}, "seconds[1] is"},
 	},
@@ -200,13 +200,13 @@ func TestPublishedEdits(t *testing.T) {
 func TestPublishedCopies(t *testing.T) {
 	copies := t.TempDir()
 	for _, r := range publishedResults(t) {
-		if r.Recipe == "algorithmic/copy" && r.Seed < 3 {
+		if r.Recipe == "algorithmic-adam/copy" && r.Seed < 3 {
 			if err := r.Save(copies); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	second, err := os.ReadFile(filepath.Join(copies, "algorithmic", "copy-seed2.json"))
+	second, err := os.ReadFile(filepath.Join(copies, "algorithmic-adam", "copy-seed2.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -214,7 +214,7 @@ func TestPublishedCopies(t *testing.T) {
 		"seed is 3, but config.seed is 2": {"seed": 3},
 		"one is a copy of the other":      {"seed": 3, "config.seed": 3},
 	} {
-		if err := os.WriteFile(filepath.Join(copies, "algorithmic", "copy-seed3.json"), edited(t, second, set), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(copies, "algorithmic-adam", "copy-seed3.json"), edited(t, second, set), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := sweep.ReadAll(copies); err == nil || !strings.Contains(err.Error(), says) {

@@ -82,7 +82,7 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 
 // Without results every table and claim is not run, but for the three that tests show, and every table has a section.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "3 are reproduced, 0 reached with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 43 not run")
+	pages := render(t, nil, "3 are reproduced, 0 reached with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 44 not run")
 	for _, table := range paper.All() {
 		if !strings.Contains(string(pages.Results), "\n## Table "+string(rune('0'+table.Number))+": ") || len(pages.Files[table.Name()+".md"]) == 0 {
 			t.Errorf("table %d has no section or page", table.Number)
@@ -173,12 +173,14 @@ func TestTrainedAlike(t *testing.T) {
 		decoded(t, "algorithmic-alike-transformer/copy", 1, 900), decoded(t, "algorithmic-alike-one-step/copy", 1, 850), decoded(t, "algorithmic-alike-one-step-longer/copy", 1, 950),
 		decoded(t, "algorithmic-alike-offset/reverse", 1, 400), decoded(t, "algorithmic-alike-offset/reverse", 2, 500),
 	}, "The Universal Transformer of this block minus that of the paper's setting, length 400: copy +0.847 (one run each; z-test of these runs, n = 1,000 examples, p < 0.001), reverse +0.150 (no test: n = 2 and 1). "+
-		"Positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) differ, recurrence does not. The same minus the Universal Transformer with the paper's positions, trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
+		"Positions, data, regularization, heads, the mean of the weights and, for copy and reverse, the optimizer (Muon instead of Adam) differ, recurrence does not. The same minus the Universal Transformer with the paper's positions, trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
 		"not a test: Transformer, 4 layers in copy, length 400 (0.900 against 0.850), copy, lengths 1 to 400 (0.900 against 0.850).\n",
 		"- copy: behind Transformer, 4 layers (-0.050; one run each; z-test of these runs, n = 1,000 examples, p = 0.0014), UT, 1 step, four times the updates (-0.100; one run each; z-test of these runs, n = 1,000 examples, p < 0.001); "+
 			"not distinguishable from UT, 1 step (+0.000; one run each; z-test of these runs, n = 1,000 examples, p = 1).",
-		"| Transformer, 4 layers, width 32 | ours, not run |  |  |  |",
+		"\nNot run: Transformer, 4 layers, width 32; Transformer, 4 layers, width 32, twice the updates; LSTM with attention; LSTM with attention, five times the updates.\n",
+		"|  | ours, not run |  |  |  |",
 		"| Section 3.4: the same, models trained alike with our positions | not comparable | - | Transformer, 4 layers: copy -0.050; UT, 1 step: copy +0.000 | 2 of 12 cells run; ",
+		"| Section 3.4: the same, trained with Adam | not run | - | - |",
 		"says why: LSTM with attention (algorithmic-lstm); LSTM without attention; Neural GPU; UT, the paper's positions.")
 	if want := "- LSTM with attention (algorithmic-lstm) also differs in `model.dropout`, `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
 		t.Errorf("table4.md lacks %q", want)

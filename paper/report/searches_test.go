@@ -17,7 +17,7 @@ import (
 // headsSearch is a search with results: three variants of two seeds, of which one is not finished. The recipe has four heads.
 const headsSearch = `{
   "sweep": {
-    "name": "heads", "base": "algorithmic/copy", "set": ["training.steps=500"],
+    "name": "heads", "base": "algorithmic-adam/copy", "set": ["training.steps=500"],
     "variants": {"heads-4": [], "heads-2": ["model.heads=2"], "heads-1": ["model.heads=1", "training.schedule.peak=0.001"]}, "seeds": 2
   },
   "measure": "validation cross entropy", "selected": "heads-4", "log": "2026-01-02 · heads"
@@ -42,7 +42,7 @@ const ratesSearch = `{
 // headsResult is a result of headsSearch, in which some fields are set.
 func headsResult(t *testing.T, name string, seed uint64, validation float64, set ...string) sweep.Result {
 	t.Helper()
-	recipe, err := recipes.Named("algorithmic/copy")
+	recipe, err := recipes.Named("algorithmic-adam/copy")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,12 +108,12 @@ func TestSearchesSection(t *testing.T) {
 	}
 	const by = "0.2.0+01af341, cpu:threads=1, AMD EPYC |\n"
 	contains(t, string(pages.Files["table4.md"]),
-		"### algorithmic/copy: heads\n\nAll trials: `training.steps=500`. From its [results](searches/heads), which have the configurations; described in docs/log.md, 2026-01-02 · heads.\n\n"+
+		"### algorithmic-adam/copy: heads\n\nAll trials: `training.steps=500`. From its [results](searches/heads), which have the configurations; described in docs/log.md, 2026-01-02 · heads.\n\n"+
 			"| trial | differs in | seed | updates | validation cross entropy, nats a token | trained by |\n|---|---|---|---|---|---|\n"+
 			"| heads-4 |  | 1 | 500 | 0.4 | "+by+"| heads-4 |  | 2 | 500 | 0.2 | "+by+
 			"| heads-2 | model.heads=2 | 1 | 500 | 0.1 | "+by+"| heads-2 | model.heads=2 | 2 | 500 | 0.6 | "+by+
 			"| heads-1 | model.heads=1, training.schedule.peak=0.001 |  |  | not finished |  |\n\nSelected: heads-4, which the recipe has.\n\n",
-		"No search is recorded for any column of algorithmic-lstm, algorithmic-lstm-plain, ", "algorithmic-neural-gpu, algorithmic-alike-transformer, ", " and algorithmic-coupled.\n")
+		"No search is recorded for any column of algorithmic-lstm, algorithmic-lstm-plain, ", "algorithmic-neural-gpu, algorithmic, algorithmic-alike-transformer, ", " and algorithmic-coupled.\n")
 	contains(t, string(pages.Files["table2.md"]),
 		"**From docs/log.md only**, 2026-01-03 · rates: no result was kept", "| trial | differs in | seed | updates | validation accuracy | trained by |",
 		"| peak=0.003 | training.schedule.cosine.peak=0.003 | 5 | 290 | 0.8 | build not recorded, cpu:threads=1 |\n", "No search is recorded for any column of agreement-lstm, agreement and agreement-adaptive.\n")

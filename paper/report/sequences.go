@@ -42,13 +42,27 @@ func (p *page) sequences(t paper.Table, detail bool) {
 		for _, c := range t.Columns {
 			head = append(head, c.Title)
 		}
-		p.head(head...)
+		var shown []paper.Row
+		var notRun []string
 		for _, r := range t.Rows {
-			if r.Block == block {
-				p.sequenceRows(t, r)
+			switch {
+			case r.Block != block:
+			case len(r.Published) == 0 && p.notRun(t, r):
+				notRun = append(notRun, r.Title)
+			default:
+				shown = append(shown, r)
 			}
 		}
-		p.printf("\n")
+		if len(shown) > 0 {
+			p.head(head...)
+			for _, r := range shown {
+				p.sequenceRows(t, r)
+			}
+			p.printf("\n")
+		}
+		if len(notRun) > 0 {
+			p.printf("Not run: %s.\n\n", strings.Join(notRun, "; "))
+		}
 		if block == paper.OtherPositions {
 			p.fromPositions(t)
 		}
@@ -77,6 +91,11 @@ func blocks(t paper.Table) (list []string) {
 	return list
 }
 
+// notRun reports whether a row has no result in any column.
+func (p *page) notRun(t paper.Table, r paper.Row) bool {
+	return !slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return len(p.book.of(r.Family, c.Name)) > 0 })
+}
+
 // sequenceRows writes the paper's figures of a row, our best seed in every shown set, and the spread over seeds in the first set.
 func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 	title := r.Title
@@ -95,7 +114,7 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 		}
 	}
 	add("paper", func(c paper.Column) string { return strings.Join(r.Published[c.Name], "") })
-	if !slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return len(p.book.of(r.Family, c.Name)) > 0 }) {
+	if p.notRun(t, r) {
 		p.row(append([]string{title, "ours, not run"}, make([]string, len(t.Columns))...)...)
 		return
 	}
@@ -175,7 +194,7 @@ func (p *page) fromPositions(t paper.Table) {
 	if all == "" {
 		return
 	}
-	p.printf("The Universal Transformer of this block minus that of the paper's setting, %s: %s. Positions, data, regularization and, for addition, the optimizer (Adam instead of Muon) differ, recurrence does not. ", set, all)
+	p.printf("The Universal Transformer of this block minus that of the paper's setting, %s: %s. Positions, data, regularization, heads, the mean of the weights and, for copy and reverse, the optimizer (Muon instead of Adam) differ, recurrence does not. ", set, all)
 	if alone := p.gains(t, ours, offset, set); alone == "" {
 		p.printf("How much each adds was not measured. ")
 	} else {
