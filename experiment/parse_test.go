@@ -258,7 +258,7 @@ func TestSet(t *testing.T) {
 		{[]string{"training.schedule.linear=3"}, "training.schedule has peak, floor, warmup, start, end; other variants are cosine, inverse_square_root, constant", nil, nil},
 		{[]string{"training.schedule.cosine.linear=3"}, "training.schedule.cosine has peak, floor, warmup", nil, nil},
 		{[]string{"model.positions.learned.max=3"}, "other variants are from_one, random_offset, random_subset", nil, nil},
-		{[]string{"model.positions.from_one={}", "model.positions.from_one.max=3"}, "model.positions.from_one has no fields", nil, nil},
+		{[]string{"model.positions.from_one={}", "model.positions.from_one.max=3"}, `key "model.positions.from_one.max" is not known`, nil, nil},
 		{[]string{"training.best_by_accuracy=yes"}, "training.best_by_accuracy cannot be text: it must be true or false", nil, nil}, // absent while it is false
 		{[]string{"model.coordinates=sinusoidal"}, "model.coordinates must be an object that names one of sinusoidal", nil, nil},
 		{[]string{"model.transition.separable_convolution.widths=3"}, "widths cannot be a number: it must be a list", nil, nil},

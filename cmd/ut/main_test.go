@@ -75,6 +75,7 @@ func tiny(more ...string) []string {
 	args := []string{}
 	for _, set := range append([]string{
 		"model.width=8", "model.heads=2", "model.transition.feedforward.filter=16", `model.halting={"fixed": {"steps": 1}}`,
+		"model.counting={}", `model.positions={"from_one": {}}`, "training.muon=0", `training.schedule={"cosine": {"peak": 0.001, "floor": 0.00005, "warmup": 200}}`,
 		"task.reverse.max_length=4", "training.steps=20", "training.log_every=5", "training.evaluate_every=10",
 		"training.checkpoint_every=10", `training.batch={"tokens": 256}`, "training.validation=32",
 	}, more...) {
