@@ -42,7 +42,7 @@ func Table4() Table {
 					"here it is trained without one, on unlimited fresh examples, for 4,000 updates, each of which takes five times as long as the other models'"},
 			{Family: "algorithmic", Title: "UT, counted from both ends", Block: OtherPositions, Own: true,
 				Note: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. " +
-					"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 1,024 with random gaps between the runs; sources end with the end token"},
+					"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 1,024 with random gaps between the runs; sources end with the end token; trained with Muon, and tested with a mean of the weights"},
 			{Family: "algorithmic-alike-transformer", Title: "Transformer, 4 layers", Block: OtherPositions, Note: "the Universal Transformer with weights of its own in each layer, which are about four times as many"},
 			{Family: "algorithmic-alike-transformer-narrow", Title: "Transformer, 4 layers, width 32", Block: OtherPositions, Note: "as many parameters as the Universal Transformer"},
 			{Family: "algorithmic-alike-transformer-narrow-longer", Title: "Transformer, 4 layers, width 32, twice the updates", Block: OtherPositions, EqualTime: true},

@@ -73,7 +73,7 @@ var expected = map[string]string{
 	"algorithmic-transformer/copy":                  "tokens 0.702, sequences 0.000 at length 400; 25 minutes (1 seed)",
 	"algorithmic-transformer/reverse":               "tokens 0.965, sequences 0.919 at length 400; 28 minutes (1 seed)",
 	"algorithmic/addition":                          "tokens 1.000, sequences 0.998 at length 400; 13 minutes (2 seeds)",
-	"algorithmic/copy":                              "tokens 1.000, sequences 0.999 at length 400; 15 minutes (1 seed)",
+	"algorithmic/copy":                              "tokens 0.999, sequences 0.998 at length 400; 15 minutes (2 seeds)",
 	"algorithmic/reverse":                           "tokens 1.000, sequences 1.000 at length 400; 16 minutes (1 seed)",
 	"babi-10k-joint-adaptive/joint":                 "6.3 % wrong, with a stand-in for a training file; 68 minutes (1 seed)",
 	"babi-10k-joint/joint":                          "4.0 % wrong, with a stand-in for a training file; 71 minutes (1 seed)",

@@ -29,7 +29,7 @@ func demo() experiment.Run {
 	model := experiment.Universal{
 		Config:     universal.Config{Width: 64, Heads: 2, ScaleEmbedding: true},
 		Transition: experiment.Transition{Value: universal.FeedForward{Filter: 256}},
-		Halting:    experiment.Halting{Value: adaptive(4, 0)},
+		Halting:    experiment.Halting{Value: adaptive(4, -1)},
 		Counting:   experiment.Counting{Value: universal.BothEnds{}},
 		Positions:  experiment.Positions{Value: universal.RandomRuns{Max: 128}},
 	}
