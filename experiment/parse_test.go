@@ -244,7 +244,7 @@ func TestSet(t *testing.T) {
 		{[]string{"seed=18446744073709551615"}, "", func(r experiment.Run) any { return r.Seed }, uint64(18446744073709551615)},
 		{[]string{`model.halting={"fixed": {"steps": 6}}`}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Fixed{Steps: 6}},
 		{[]string{"model.halting.fixed.steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Fixed{Steps: 6}},
-		{[]string{"model.halting.max_steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01}}},
+		{[]string{"model.halting.max_steps=6"}, "", func(r experiment.Run) any { return kind(r).Halting.Value }, halting.Frozen{ACT: halting.ACT{MaxSteps: 6, Epsilon: 0.01, Bias: -1}}},
 		{[]string{"model.halting.frozn.max_steps=6"}, "model.halting.frozn", nil, nil},
 		{[]string{"model.coordinates.tensor2tensor.alternate=true"}, "", func(r experiment.Run) any { return kind(r).Coordinates.Value }, universal.Tensor2Tensor{Alternate: true}},
 		{[]string{`model.coordinates={"sinusoidal": {}}`}, "", func(r experiment.Run) any { return kind(r).Coordinates.Value }, universal.Sinusoidal{}},
