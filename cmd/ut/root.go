@@ -44,28 +44,7 @@ script that completes recipes, runs and fields.`,
 		case "completion":
 			onlyBelow(c, c.Commands()...)
 		case "help":
-			c.Args = cobra.ArbitraryArgs
-			commands := c.ValidArgsFunction
-			c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-				list, directive := commands(c, args, typed)
-				return append(list, completeTopics(args, typed)...), directive
-			}
-			help := c.RunE
-			if run := c.Run; help == nil {
-				help = func(c *cobra.Command, args []string) error { run(c, args); return nil }
-			}
-			c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
-				if len(args) == 1 {
-					if t, ok := topicNamed(args[0]); ok {
-						_, err := fmt.Fprintln(c.OutOrStdout(), t.text)
-						return err
-					}
-				}
-				if err := unknownCommand(root, args, topicNames()...); err != nil {
-					return err
-				}
-				return help(c, args)
-			}
+			addTopics(root, c)
 		}
 	}
 	root.AddCommand(newMoved()...)
@@ -77,6 +56,32 @@ script that completes recipes, runs and fields.`,
 		}
 	}
 	return root
+}
+
+// addTopics lets the help command explain topics, too, and refuse what is neither a command nor a topic.
+func addTopics(root, c *cobra.Command) {
+	c.Args = cobra.ArbitraryArgs
+	commands := c.ValidArgsFunction
+	c.ValidArgsFunction = func(c *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+		list, directive := commands(c, args, typed)
+		return append(list, completeTopics(args, typed)...), directive
+	}
+	help := c.RunE
+	if run := c.Run; help == nil {
+		help = func(c *cobra.Command, args []string) error { run(c, args); return nil }
+	}
+	c.Run, c.RunE = nil, func(c *cobra.Command, args []string) error {
+		if len(args) == 1 {
+			if t, ok := topicNamed(args[0]); ok {
+				_, err := fmt.Fprintln(c.OutOrStdout(), t.text)
+				return err
+			}
+		}
+		if err := unknownCommand(root, args, topicNames()...); err != nil {
+			return err
+		}
+		return help(c, args)
+	}
 }
 
 // addGroups adds the commands in the groups in which help lists them.
