@@ -42,6 +42,10 @@ type Training struct {
 	// ValidationLengths draws validation examples that are longer than those of training, so that the checkpoint is chosen by how well the
 	// model generalizes to other lengths. Tasks that draw strings have it, those that are read from files do not. Default: lengths as in training.
 	ValidationLengths Lengths `json:"validation_lengths,omitzero"`
+	// ValidationHard takes hard cases for half of the validation examples: for copy and reverse one repeated digit and short periods, for
+	// addition long carries, numbers of very different lengths and repeated digits. Random strings are hardly ever like them, and do not
+	// tell good models apart. Only copy, reverse and addition have hard cases.
+	ValidationHard bool `json:"validation_hard,omitempty"`
 	// Pretrained is a run directory whose weights training starts from: those of its best checkpoint, or of the newest if none is marked.
 	// The parameters of both models must be the same, including those of adaptive halting; task and number of steps may differ. Tokens
 	// are found by name, whatever their ids are; new ones begin with random weights. Empty: random weights.

@@ -16,7 +16,12 @@ type Lengths struct {
 
 // Held returns the selection of count validation examples; 0: the task's default.
 func (t Training) Held(count int) task.Selection {
-	return task.Selection{Validation: true, Count: count, From: t.ValidationLengths.From, Mix: t.ValidationLengths.To}
+	return task.Selection{Validation: true, Count: count, From: t.ValidationLengths.From, Mix: t.ValidationLengths.To, Hard: t.ValidationHard}
+}
+
+// ChoosesValidation reports whether the configuration chooses its validation examples, which not every task can draw.
+func (t Training) ChoosesValidation() bool {
+	return t.ValidationLengths != (Lengths{}) || t.ValidationHard
 }
 
 // validateLengths returns an error unless the lengths of validation examples can be drawn.
@@ -29,20 +34,20 @@ func (r Run) validateLengths() error {
 		return fmt.Errorf("training.validation_lengths.to is %d: it must be at least from, which is %d", l.To, l.From)
 	}
 	if err := r.Training.Held(0).Validate(); err != nil {
-		return LengthsError(err)
+		return HeldError(err)
 	}
 	return nil
 }
 
-// LengthsError returns an error for the selection of Held as one that names the field of training.validation_lengths.
-func LengthsError(err error) error {
+// HeldError returns an error for the selection of Held as one that names the field of the configuration.
+func HeldError(err error) error {
 	var wrong *task.SelectionError
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("training.validation_lengths: %w", err)
 	}
-	field := wrong.Field
-	if field == "mix" {
-		field = "to"
+	field, ok := map[string]string{"mix": "validation_lengths.to", "from": "validation_lengths.from", "hard": "validation_hard"}[wrong.Field]
+	if !ok {
+		field = "validation_lengths." + wrong.Field
 	}
-	return fmt.Errorf("training.validation_lengths.%s %s", field, wrong.Problem)
+	return fmt.Errorf("training.%s %s", field, wrong.Problem)
 }

@@ -104,7 +104,7 @@ func TestShortestRuns(t *testing.T) {
 	}
 }
 
-// Validation examples have the lengths that the configuration gives, and data without a choice of lengths refuse it before there is a directory.
+// Validation examples have the lengths that the configuration gives, and data without a choice of lengths refuse it before there is a directory; so do tasks without hard cases.
 // Caught when planted: lengths as in training; a directory that is left behind.
 func TestValidationLengths(t *testing.T) {
 	r := brief(t, pairs())
@@ -113,6 +113,14 @@ func TestValidationLengths(t *testing.T) {
 	_, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
 	if err == nil || !strings.Contains(err.Error(), "training.validation_lengths.to is 9, but the lengths of this task are those of its files") {
 		t.Errorf("a file: %v", err)
+	}
+	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory is left: %v", err)
+	}
+	r.Training.ValidationLengths, r.Training.ValidationHard = experiment.Lengths{}, true
+	_, err = pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
+	if err == nil || !strings.Contains(err.Error(), "training.validation_hard is true, but this task has no hard cases: leave it out") {
+		t.Errorf("hard cases of a file: %v", err)
 	}
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a directory is left: %v", err)

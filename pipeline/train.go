@@ -156,12 +156,12 @@ type openRun struct {
 }
 
 // readData checks that the backend can train and the ranks can share the run's updates, reads its data and reports what they contain. It is an
-// error if they have no validation examples of the lengths that are wanted.
+// error if they have no validation examples of the lengths, or of the kinds, that are wanted.
 func (t *openRun) readData(ctx context.Context) (err error) {
 	if err := cmp.Or(engine.CheckTraining(t.backend), t.callbacks.checkRanks(t.run)); err != nil {
 		return err
 	}
-	if t.data, err = open(ctx, t.reading, t.callbacks); err != nil || t.run.Training.ValidationLengths == (experiment.Lengths{}) {
+	if t.data, err = open(ctx, t.reading, t.callbacks); err != nil || !t.run.Training.ChoosesValidation() {
 		return err
 	}
 	_, err = t.validation(1)

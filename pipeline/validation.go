@@ -46,8 +46,8 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 // validation returns validation examples; 0: as many as is the task's default.
 func (t *openRun) validation(count int) ([]task.Example, error) {
 	examples, err := t.data.HeldOut(t.run.Seed, t.run.Training.Held(count))
-	if err != nil && t.run.Training.ValidationLengths != (experiment.Lengths{}) {
-		return nil, experiment.LengthsError(err)
+	if err != nil && t.run.Training.ChoosesValidation() {
+		return nil, experiment.HeldError(err)
 	}
 	return examples, err
 }

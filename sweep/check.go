@@ -45,7 +45,7 @@ func (f File) Check(ctx context.Context, cells []Cell) error {
 // dataOf describes what of a run decides whether its data can be used.
 func dataOf(r experiment.Run) string {
 	relevant := experiment.Run{Task: r.Task, SourceEnd: r.SourceEnd}
-	relevant.Training.ValidationLengths = r.Training.ValidationLengths
+	relevant.Training.ValidationLengths, relevant.Training.ValidationHard = r.Training.ValidationLengths, r.Training.ValidationHard
 	if kind, ok := r.Model.Value.(experiment.UniversalKind); ok {
 		u := kind.Step()
 		relevant.Model.Value = experiment.Tagger{Universal: experiment.Universal{Positions: u.Positions, Counting: u.Counting}}

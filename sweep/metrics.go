@@ -39,7 +39,7 @@ func (p Protocol) place() string {
 	switch {
 	case p.File != "":
 		return "measure.file: "
-	case p.Length > 0 || p.Mix > 0: // the error begins with the name
+	case p.Length > 0 || p.Mix > 0 || p.Hard: // the error begins with the name
 		return "measure."
 	}
 	return "measure: "

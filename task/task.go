@@ -112,7 +112,7 @@ func (v Vocabularies) join(of *vocab.Vocabulary, ids []vocab.ID) string {
 }
 
 // A Selection specifies held-out examples. At most one of Length and Mix is set; with neither, lengths are as in training. Tasks that are
-// read from files reject both: [Selection.ValidateOfFile].
+// read from files reject both, and Hard: [Selection.ValidateOfFile].
 type Selection struct {
 	// Validation selects validation examples, which are disjoint from the test examples.
 	Validation bool `json:"validation,omitempty"`
@@ -121,6 +121,9 @@ type Selection struct {
 	Mix    int `json:"mix,omitempty"`    // source tokens: a uniform mix of 1..Mix
 	From   int `json:"from,omitempty"`   // with Mix: a uniform mix of From..Mix; 0 means 1
 	Count  int `json:"count,omitempty"`  // number of examples; 0 means all, or the task's default
+
+	// Hard selects hard cases for every second example, the task's kinds in turn. Tasks without hard cases reject it.
+	Hard bool `json:"hard,omitempty"`
 }
 
 // Limits of what can be drawn at once, far above any evaluation.
@@ -191,21 +194,33 @@ func (s Selection) ValidateOfFile() error {
 	case s.Mix > 0:
 		return wrong("mix", "is %d, but %s", s.Mix, why)
 	}
+	return s.RejectHard()
+}
+
+// RejectHard returns the [SelectionError] of a task that has no hard cases.
+func (s Selection) RejectHard() error {
+	if s.Hard {
+		return wrong("hard", "is true, but this task has no hard cases: leave it out")
+	}
 	return nil
 }
 
 // TestSeed is the seed of test examples. They are the same in every run of a task, whatever the seed of the run.
 const TestSeed = 1
 
-// String returns "length 40", "lengths 1..40" or "lengths as in training".
+// String returns "length 40", "lengths 1..40" or "lengths as in training", followed by ", half of them hard cases" if they are.
 func (s Selection) String() string {
+	lengths := "lengths as in training"
 	switch {
 	case s.Length > 0:
-		return fmt.Sprintf("length %d", s.Length)
+		lengths = fmt.Sprintf("length %d", s.Length)
 	case s.Mix > 0:
-		return fmt.Sprintf("lengths %d..%d", max(s.From, 1), s.Mix)
+		lengths = fmt.Sprintf("lengths %d..%d", max(s.From, 1), s.Mix)
 	}
-	return "lengths as in training"
+	if s.Hard {
+		lengths += ", half of them hard cases"
+	}
+	return lengths
 }
 
 // A Case is a named set of examples that test one difficulty.

@@ -119,6 +119,7 @@ func newEval() *cobra.Command {
   ut eval runs/reverse --length 40 --count 200
   ut eval runs/reverse --mix 16 --beam 4 --json
   ut eval runs/copy --length 400 --diagnose
+  ut eval runs/copy --mix 100 --hard
   ut eval runs/one runs/two runs/three
   ut eval runs/*
   ut eval runs/multi30k --beam 4 --data test.en,test.de
@@ -138,6 +139,7 @@ func newEval() *cobra.Command {
 	c.Flags().IntVar(&f.Selection.Length, "length", 0, "sources of exactly `N` tokens")
 	c.Flags().IntVar(&f.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
 	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "number of examples; 0 for all, the default for BLEU and agreement")
+	c.Flags().BoolVar(&f.Selection.Hard, "hard", false, "hard cases for half of the examples: repeated digits, long carries; of copy, reverse and addition")
 	c.Flags().StringVar(&f.File, "data", "", "evaluate on the examples in this `file` instead")
 	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
 	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true tokens before it")
@@ -163,6 +165,9 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 		if f.File != "" && c.Flags().Changed(name) {
 			return usagef("--%s and --data are both given: the lengths of a file are fixed", name)
 		}
+	}
+	if f.File != "" && f.Selection.Hard {
+		return usagef("--hard and --data are both given: choose one")
 	}
 	if err := f.Selection.Validate(); err != nil {
 		return usagef("--%w", err)

@@ -40,7 +40,7 @@ func (a Addition) stream() stream {
 	n, base := orDefault(a.MaxLength, defaultMaxLength), orDefault(a.Base, defaultBase)
 	return stream{
 		name: a.String(), base: base, ids: vocabularies(base, separator), shortest: 3, longest: n, longestTarget: n,
-		examples: a.Examples, shape: twoNumbers, fill: a.fill,
+		examples: a.Examples, shape: twoNumbers, fill: a.fill, hard: a.hard(),
 	}
 }
 

@@ -36,7 +36,7 @@ func (c Copy) stream() stream {
 	n, base := orDefault(c.MaxLength, defaultMaxLength), orDefault(c.Base, defaultBase)
 	return stream{
 		name: c.String(), base: base, ids: vocabularies(base), shortest: 1, longest: n, longestTarget: n + 1,
-		examples: c.Examples, shape: oneNumber, fill: c.fill,
+		examples: c.Examples, shape: oneNumber, fill: c.fill, hard: periodic(base, c.answer),
 	}
 }
 

@@ -9,53 +9,52 @@ import (
 	"universal-transformer/task"
 )
 
+// A hardKind is a kind of sources that random digits almost never produce.
+type hardKind struct {
+	name string
+	draw func(rng *rand.Rand, length int) task.Example // with a source of exactly length symbols
+}
+
 // HardCases returns count sources of each of several kinds, of exactly length symbols, that random digits almost never produce:
 // strings of one digit and of short periods, in which neighbours cannot be distinguished by their digits; and for addition carries
 // through all digits and operands of very different lengths. d must be a task of this package; other definitions have no hard cases.
-func HardCases(d task.Definition, length, count int) []task.Case {
-	switch d := d.(type) {
-	case Copy:
-		return periodic(orDefault(d.Base, defaultBase), length, count, d.answer)
-	case Reverse:
-		return periodic(orDefault(d.Base, defaultBase), length, count, d.answer)
-	case Addition:
-		return d.hard(length, count)
+func HardCases(d task.Definition, length, count int) (cases []task.Case) {
+	of, ok := d.(interface{ stream() stream })
+	if !ok {
+		return nil
 	}
-	return nil
-}
-
-// drawn returns a case whose examples are drawn one by one.
-func drawn(name string, length, count int, draw func(rng *rand.Rand) task.Example) task.Case {
-	c := task.Case{Name: fmt.Sprintf("%s, length %d", name, length)}
-	for i := range count {
-		c.Examples = append(c.Examples, draw(seed.Rand(task.TestSeed, "hard/"+name, int64(i))))
+	for _, k := range of.stream().hard {
+		c := task.Case{Name: fmt.Sprintf("%s, length %d", k.name, length)}
+		for i := range count {
+			c.Examples = append(c.Examples, k.draw(seed.Rand(task.TestSeed, "hard/"+k.name, int64(i)), length))
+		}
+		cases = append(cases, c)
 	}
-	return c
+	return cases
 }
 
 // periodic returns strings of short periods, with their answers.
-func periodic(base, length, count int, answer func(source []vocab.ID) task.Example) (cases []task.Case) {
+func periodic(base int, answer func(source []vocab.ID) task.Example) (kinds []hardKind) {
 	for _, k := range []struct {
 		name   string
 		period int
 	}{{"one digit repeated", 1}, {"period 2", 2}, {"period 7", 7}} {
-		cases = append(cases, drawn(k.name, length, count, func(rng *rand.Rand) task.Example {
+		kinds = append(kinds, hardKind{k.name, func(rng *rand.Rand, length int) task.Example {
 			pattern, source := randomDigits(rng, base, k.period), make([]vocab.ID, length)
 			for i := range source {
 				source[i] = pattern[i%k.period]
 			}
 			return answer(source)
-		}))
+		}})
 	}
-	return cases
+	return kinds
 }
 
 // hard returns three kinds of additions: those whose digits sum to base-1 at every position except the first, where a carry starts
 // and runs through all of them; those of one digit and a long number, in either order; and those of two numbers with one repeated
 // digit each.
-func (a Addition) hard(length, count int) []task.Case {
+func (a Addition) hard() []hardKind {
 	base := orDefault(a.Base, defaultBase)
-	half := (length - 1) / 2
 	repeated := func(digit vocab.ID, n int) []vocab.ID {
 		list := make([]vocab.ID, n)
 		for i := range list {
@@ -63,8 +62,9 @@ func (a Addition) hard(length, count int) []task.Case {
 		}
 		return list
 	}
-	return []task.Case{
-		drawn("a carry through all digits", length, count, func(rng *rand.Rand) task.Example {
+	return []hardKind{
+		{"a carry through all digits", func(rng *rand.Rand, length int) task.Example {
+			half := (length - 1) / 2
 			x := number(rng, base, half)
 			y := make([]vocab.ID, length-1-half)
 			for i := range y {
@@ -76,17 +76,18 @@ func (a Addition) hard(length, count int) []task.Case {
 			first := rng.IntN(base-1) + 1
 			x[0], y[0] = digit0+vocab.ID(first), digit0+vocab.ID(base-first) // and to base at the first position
 			return a.answer(x, y)
-		}),
-		drawn("one digit and a long number", length, count, func(rng *rand.Rand) task.Example {
+		}},
+		{"one digit and a long number", func(rng *rand.Rand, length int) task.Example {
 			x, y := number(rng, base, 1), number(rng, base, length-2)
 			if rng.IntN(2) == 0 {
 				x, y = y, x
 			}
 			return a.answer(x, y)
-		}),
-		drawn("one repeated digit in each number", length, count, func(rng *rand.Rand) task.Example {
+		}},
+		{"one repeated digit in each number", func(rng *rand.Rand, length int) task.Example {
+			half := (length - 1) / 2
 			digit := func() vocab.ID { return digit0 + vocab.ID(1+rng.IntN(base-1)) }
 			return a.answer(repeated(digit(), half), repeated(digit(), length-1-half))
-		}),
+		}},
 	}
 }

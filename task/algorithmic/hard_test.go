@@ -2,6 +2,7 @@ package algorithmic_test
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,76 @@ func TestHardCases(t *testing.T) {
 	if algorithmic.HardCases(nil, 60, 30) != nil {
 		t.Error("no task has hard cases")
 	}
+}
+
+// Every second example of a selection with Hard is a hard case of the selected lengths, of each kind in turn, with the right answer; the
+// others are those of the selection without it. Caught when planted: only the first kind; the kinds at every example; lengths as in training.
+func TestHardSelection(t *testing.T) {
+	isHard := map[string][3]func(source string) bool{
+		"copy": {period(1), period(2), period(7)}, "reverse": {period(1), period(2), period(7)},
+		"addition": {
+			func(source string) bool {
+				x, y, _ := strings.Cut(source, "+")
+				for i := 1; i < len(x); i++ {
+					if x[i]+y[i] != '0'+'9' {
+						return false
+					}
+				}
+				return x[0]+y[0] == '0'+'9'+1
+			},
+			func(source string) bool {
+				x, y, _ := strings.Cut(source, "+")
+				return min(len(x), len(y)) == 1
+			},
+			func(source string) bool {
+				x, y, _ := strings.Cut(source, "+")
+				return period(1)(x) && period(1)(y)
+			},
+		},
+	}
+	for _, d := range []task.Definition{algorithmic.Copy{}, algorithmic.Reverse{}, algorithmic.Addition{}} {
+		opened, err := d.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range []task.Selection{
+			{Validation: true, From: 60, Mix: 100, Count: 60}, {Length: 71, Count: 60}, {Mix: 30, Count: 60},
+		} {
+			random, err := opened.HeldOut(3, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.Hard = true
+			examples, err := opened.HeldOut(3, s)
+			if err != nil || len(examples) != 60 {
+				t.Fatalf("%d examples, %v", len(examples), err)
+			}
+			shortest := s.From
+			if s.Length > 0 {
+				shortest = s.Length
+			}
+			for i, e := range examples {
+				source, target := opened.Vocabularies().Text(e)
+				if n := len(source); n < shortest || n > max(s.Length, s.Mix) {
+					t.Errorf("%s, %s: a source of %d symbols", d, s, n)
+				}
+				if want := answerOf(d, source); strings.TrimSuffix(target, "<end>") != want {
+					t.Errorf("%s, %s: %s -> %s, want %s", d, s, source, target, want)
+				}
+				if i%2 == 0 && !slices.Equal(e.Source, random[i].Source) {
+					t.Errorf("%s, %s: example %d is %s, without hard cases it is another", d, s, i, source)
+				}
+				if i%2 == 1 && !isHard[opened.Name()][i/2%3](source) {
+					t.Errorf("%s, %s: example %d is %s, which is not of kind %d", d, s, i, source, i/2%3)
+				}
+			}
+		}
+	}
+}
+
+// period returns whether a string repeats its first n symbols.
+func period(n int) func(string) bool {
+	return func(s string) bool { return len(s) <= n || s[n:] == s[:len(s)-n] }
 }
 
 func answerOf(d task.Definition, source string) string {

@@ -36,7 +36,7 @@ func (r Reverse) stream() stream {
 	n, base := orDefault(r.MaxLength, defaultMaxLength), orDefault(r.Base, defaultBase)
 	return stream{
 		name: r.String(), base: base, ids: vocabularies(base), shortest: 1, longest: n, longestTarget: n + 1,
-		examples: r.Examples, shape: oneNumber, fill: r.fill,
+		examples: r.Examples, shape: oneNumber, fill: r.fill, hard: periodic(base, r.answer),
 	}
 }
 

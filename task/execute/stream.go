@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
@@ -44,7 +45,7 @@ func (s stream) Training(seedValue uint64, i int64) task.Example {
 
 // HeldOut draws sel.Count samples, 10,000 if that is 0.
 func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
-	if err := sel.Validate(); err != nil {
+	if err := cmp.Or(sel.Validate(), sel.RejectHard()); err != nil {
 		return nil, err
 	}
 	if sel.From > 0 {

@@ -145,7 +145,7 @@ func (o opened) Training(seedValue uint64, i int64) task.Example {
 
 // HeldOut draws s.Count examples, 10,000 if that is 0.
 func (o opened) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.Validate(); err != nil {
+	if err := cmp.Or(s.Validate(), s.RejectHard()); err != nil {
 		return nil, err
 	}
 	length := cmp.Or(s.Length, s.Mix, o.MaxLength)
