@@ -44,7 +44,7 @@ func (t *Trainer) validate() error {
 	if universal.Adaptive(t.Model) {
 		shown = fmt.Sprintf(", ponder %.2f%s", tally.Ponder(), shown)
 	}
-	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4f nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
+	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4g nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
 		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
 	t.warnOfPonder(tally, depths)
 	if err := t.Log.AppendMetrics(row); err != nil {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/score"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
@@ -68,6 +70,71 @@ func TestPublishedPages(t *testing.T) {
 	if lines := bytes.Count(have, []byte("\n")); lines > 400 {
 		t.Errorf("RESULTS.md has %d lines, more than 400", lines)
 	}
+}
+
+// The peak rate of every model of a block whose rates were chosen is the one with the lowest sum of validation cross entropies over the row's
+// published searches of rates. Caught when planted: another rate in a recipe, a figure of a search, a search without its folder.
+func TestChosenRates(t *testing.T) {
+	searches, err := ReadSearches(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range paper.All() {
+		for _, row := range table.Rows {
+			if !slices.Contains(table.Chosen, row.Block) || row.EqualTime || len(row.Unequal) > 0 {
+				continue
+			}
+			sums, trials, searched := map[any]float64{}, map[any]int{}, 0
+			for _, s := range searches {
+				if s.cell.Row.Family != row.Family || !strings.HasPrefix(s.file.Name, "rates-") {
+					continue
+				}
+				searched++
+				for _, trial := range s.Trials {
+					peak := peakOf(t, s, trial)
+					if at, ok := peak.(float64); !ok || !slices.Contains(paper.PeakRates, at) {
+						t.Errorf("%s: %s has the peak %v", s.file.Name, trial.Recipe, peak)
+					}
+					sums[peak] += trial.Validation
+					trials[peak]++
+				}
+			}
+			if searched < 2 || len(sums) < 3 {
+				t.Errorf("%s has %d searches of %d rates", row.Family, searched, len(sums))
+				continue
+			}
+			var best any
+			for peak, sum := range sums {
+				if trials[peak] == searched && (best == nil || sum < sums[best]) {
+					best = peak
+				}
+			}
+			for _, column := range table.Columns {
+				recipe, err := recipes.Named(row.Family + "/" + column.Name)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if have := recipe.Run().Fields()["training.schedule.cosine.peak"]; have != best {
+					t.Errorf("%s has the peak %v, its searches chose %v of %v", recipe.Name, have, best, sums)
+				}
+			}
+		}
+	}
+}
+
+// peakOf returns the peak rate of a trial.
+func peakOf(t *testing.T, s Search, of trial) any {
+	t.Helper()
+	recipe, err := recipes.Named(s.cell.Recipe())
+	if err != nil {
+		t.Fatal(err)
+	}
+	assigned, ok := s.assignments(of.Recipe)
+	run, err := recipe.Run().Set(slices.Concat(s.file.Set, assigned)...)
+	if !ok || err != nil {
+		t.Fatalf("%s: %v, %v", of.Recipe, ok, err)
+	}
+	return run.Fields()["training.schedule.cosine.peak"]
 }
 
 // decodedAt are the sequences of one seed in a set of the published results.
