@@ -51,7 +51,7 @@ var dataSets = func() map[string][]set {
 	multi30k := []set{{"val", 1014}, {"test_2016_flickr", 1000}, {"test_2017_flickr", 1000}, {"test_2017_mscoco", 461}}
 	return map[string][]set{
 		"natural-text": {{"test", 64252}}, "natural-classes": {{"test", 64252}}, "enriched-text": {{"test", 17389}}, "enriched-classes": {{"test", 17389}},
-		"forms": {{"test", 7001}}, "forms-text": {{"test", 7001}}, "pairs-novels": {{"test", 7485}}, "pairs": {{"test", 7485}},
+		"forms": {{"test", 7001}}, "forms-text": {{"test", 7001}}, "forms-pretrained": {{"test", 6991}}, "pairs-novels": {{"test", 7485}}, "pairs": {{"test", 7485}},
 		"language": lambada(3685, 4869), "reading": lambada(3685, 4869), "annotated": lambada(3685, 487), "novels": withCache, "novels-words": withCache,
 		"novels-reading": lambada(5000, 4869), "novels-pretrained": lambada(5000, 4869),
 		"multi30k": multi30k, "multi30k-raw": multi30k, "news": {{"newstest2013", 3000}, {"newstest2014", 3003}},
