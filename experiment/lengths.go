@@ -45,9 +45,12 @@ func HeldError(err error) error {
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("training.validation_lengths: %w", err)
 	}
-	field, ok := map[string]string{"mix": "validation_lengths.to", "from": "validation_lengths.from", "hard": "validation_hard"}[wrong.Field]
-	if !ok {
-		field = "validation_lengths." + wrong.Field
+	field := "validation_lengths." + wrong.Field
+	switch wrong.Field {
+	case "mix":
+		field = "validation_lengths.to"
+	case "hard":
+		field = "validation_hard"
 	}
 	return fmt.Errorf("training.%s %s", field, wrong.Problem)
 }

@@ -3,11 +3,13 @@ package training_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -72,6 +74,14 @@ func TestProgressOfARun(t *testing.T) {
 		t.Errorf("%d validations are reported: %q", n, said)
 	}
 	checkRows(t, tr, seen)
+	for _, row := range metrics(t, tr) {
+		if nats, _ := row.Number("cross_entropy"); row["split"] == "validation" {
+			want := fmt.Sprintf("validation at step %d: cross entropy %s nats,", row.Step(), strconv.FormatFloat(nats, 'g', 4, 64))
+			if !slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, want) }) {
+				t.Errorf("no line begins with %q: %q", want, said)
+			}
+		}
+	}
 }
 
 // checkRows compares the rows of training with its progress: each holds the updates since the row before.

@@ -174,6 +174,7 @@ func TestEval(t *testing.T) {
 		"reverse, lengths as in training, 5 examples, greedy decoding":                 {},
 		"attention on its token, over 4 right answers: mean 0.":                        {"--diagnose"},
 		"reverse, length 7, 5 examples, teacher forcing":                               {"--length", "7", "--teacher-forced"},
+		"reverse, length 7, half of them hard cases, 5 examples, greedy decoding":      {"--length", "7", "--hard"},
 		"reverse, lengths 1..3, 5 examples, beam search of width 2, alpha 0.6":         {"--mix", "3", "--beam", "2"},
 		"reverse, lengths as in training, 5 examples, beam search of width 3, alpha 1": {"--beam", "3", "--alpha", "1"},
 		"reverse, length 6, 5 examples, greedy decoding":                               {"--beam", "1", "--length", "6"},

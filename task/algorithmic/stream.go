@@ -22,7 +22,7 @@ type stream struct {
 	// lengths are mixed up to length.
 	shape func(rng *rand.Rand, length int, exact bool) shape
 	fill  func(rng *rand.Rand, s shape) task.Example // draws the digits
-	hard  []hardKind
+	hard  []hardKind                                 // kinds of sources that fill almost never draws
 }
 
 // shape is the number of digits of each number in a source; copy and reverse have only one number.
@@ -50,7 +50,8 @@ func (s stream) Training(seedValue uint64, i int64) task.Example {
 	return s.draw(seed.Rand(seedValue, s.name+"/training", i), s.longest, false, task.ForTraining)
 }
 
-// HeldOut draws sel.Count examples, 10,000 if Count is 0; with sel.Hard every second one is a hard case, of each kind in turn. A Length, Mix or From below the minimum length of a source is an error.
+// HeldOut draws sel.Count examples, 10,000 if Count is 0; with sel.Hard every second one is a hard case, of each kind in turn. A Length, Mix
+// or From below the minimum length of a source is an error.
 func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
 	if err := sel.Validate(); err != nil {
 		return nil, err
@@ -82,15 +83,15 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	}
 	for i := range examples {
 		rng := seed.Rand(seedValue, name, int64(i))
-		of, one := length, exact
+		n, exact := length, exact
 		if sel.From > 0 {
-			of, one = sel.From+rng.IntN(length-sel.From+1), true
+			n, exact = sel.From+rng.IntN(length-sel.From+1), true
 		}
 		if sel.Hard && i%2 == 1 {
-			examples[i] = s.drawHard(rng, i/2, of, one)
-			continue
+			examples[i] = s.drawHard(rng, s.hard[i/2%len(s.hard)], n, exact)
+		} else {
+			examples[i] = s.draw(rng, n, exact, use)
 		}
-		examples[i] = s.draw(rng, of, one, use)
 	}
 	return examples, nil
 }
@@ -105,12 +106,13 @@ func (s stream) draw(rng *rand.Rand, length int, exact bool, wanted task.Split) 
 	return e
 }
 
-// drawHard returns a hard case of the i-th kind, in turn. Hard cases are too few to belong to splits.
-func (s stream) drawHard(rng *rand.Rand, i, length int, exact bool) task.Example {
+// drawHard returns a hard case of a kind. If exact, its source has exactly length tokens; otherwise lengths are uniform up to length. There are
+// too few hard cases for disjoint splits.
+func (s stream) drawHard(rng *rand.Rand, kind hardKind, length int, exact bool) task.Example {
 	if !exact {
 		length = s.shortest + rng.IntN(length-s.shortest+1)
 	}
-	return s.hard[i%len(s.hard)].draw(rng, length)
+	return kind.draw(rng, length)
 }
 
 // enough is the number of sources of a shape from which on the parts are disjoint.
