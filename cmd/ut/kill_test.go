@@ -47,14 +47,13 @@ func TestKillAndResume(t *testing.T) {
 	start := time.Now()
 	succeeds(t, killed(whole)...)
 	took := time.Since(start)
-	hits := 0
-	for i := range *kills {
-		dir := filepath.Join(t.TempDir(), fmt.Sprint("killed", i))
-		hits += trainKilled(t, dir, rng, took)
+	for range *kills {
+		dir := filepath.Join(t.TempDir(), "killed")
+		for trainKilled(t, dir, rng, took) == 0 { // it ended earlier than at the moment: the machine was busier during the first run
+			took = max(took/2, 1)
+			dir = filepath.Join(t.TempDir(), "killed")
+		}
 		sameRun(t, whole, dir)
-	}
-	if hits < *kills/2 {
-		t.Errorf("only %d of %d processes were killed while they ran: the moments are badly chosen", hits, *kills)
 	}
 }
 
