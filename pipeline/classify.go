@@ -98,6 +98,9 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 		return nil, err
 	}
 	probabilities := everywhere[0]
+	if err := checkFinite(probabilities); err != nil {
+		return nil, err
+	}
 	best := bestClass(probabilities)
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
@@ -182,7 +185,8 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
 		probabilities, err := e.Probabilities(ctx, examples)
 		for i, p := range probabilities {
-			answers[at[i]].Classes = sorted(m.Vocabularies.Target, p)
+			a := &answers[at[i]]
+			a.Err, a.Classes = cmp.Or(a.Err, checkFinite(p)), sorted(m.Vocabularies.Target, p)
 		}
 		return err
 	})

@@ -54,7 +54,7 @@ func change(t *testing.T, path string, by func([]string) []string) (restore func
 	}
 }
 
-// sealedRuns trains a run on pairs and one on a text.
+// sealedRuns returns a run on pairs, one whose sources end with End, and one on a text.
 func sealedRuns(t *testing.T) map[string]experiment.Run {
 	t.Helper()
 	var table, b strings.Builder
@@ -72,11 +72,13 @@ func sealedRuns(t *testing.T) map[string]experiment.Run {
 	onText.Task = experiment.Task{Value: text.Text{Path: path, Length: 8, HeldOut: 0.3}}
 	model := onText.Model.Value.(experiment.EncoderDecoder)
 	onText.Model = experiment.Model{Value: experiment.LanguageModel(model)}
-	return map[string]experiment.Run{"pairs": onPairs, "text": onText}
+	ended := onPairs
+	ended.SourceEnd = true
+	return map[string]experiment.Run{"pairs": onPairs, "pairs with source_end": ended, "text": onText}
 }
 
 // A run is not resumed on other data with the same vocabulary, unless that is asked for, and an evaluation reports them.
-// Caught when planted: digests that do not depend on order, or on targets; an acceptance that is not sealed again.
+// Caught when planted: digests that do not depend on order, or on targets; an acceptance that is not sealed again; no digests with source_end.
 func TestResumeRefusesChangedData(t *testing.T) {
 	for kind, r := range sealedRuns(t) {
 		dir := filepath.Join(t.TempDir(), kind)

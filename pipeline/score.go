@@ -46,8 +46,10 @@ func (m *Model) ScoreUpTo(ctx context.Context, pairs []Pair, most int) ([]Scored
 	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
 		found, err := e.Score(ctx, examples)
 		for i := range found {
-			if scored[at[i]].Err == nil {
-				scored[at[i]] = m.spelled(found[i], examples[i])
+			if s := &scored[at[i]]; s.Err == nil {
+				if s.Err = checkFinite(found[i].LogProbs); s.Err == nil {
+					*s = m.spelled(found[i], examples[i])
+				}
 			}
 		}
 		return err

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -62,6 +63,7 @@ func (m *Model) spellTags(a *Tagged, found task.Tagged) {
 	v := m.Vocabularies.Target
 	a.Tags = m.tokens(v, found.Tags)
 	for _, p := range found.Probabilities {
+		a.Err = cmp.Or(a.Err, checkFinite(p))
 		a.Classes = append(a.Classes, sorted(v, p))
 	}
 	if score.SpanTags(v.Tokens()) {

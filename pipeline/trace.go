@@ -137,11 +137,10 @@ func (m *Model) readToTrace(text string) (task.Input, error) {
 	return in, err
 }
 
-// newTrace returns a trace with the description of the model.
+// newTrace returns a trace with the description of the model. record adds the exit.
 func (m *Model) newTrace() *viewer.Trace {
 	return &viewer.Trace{
 		Version: runlog.Version(), Model: m.Describe(), Task: m.Run.Task.Value.String(), Experiment: m.Run.Name, Checkpoint: m.Step,
-		Exit: m.exit.String(),
 	}
 }
 
@@ -186,6 +185,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 		return nil, err
 	}
 	defer m.queue.Release()
+	trace.Exit = m.exit.String()
 	var readers []func(*tensors.Tensor)
 	read := &readouts{token: func(id vocab.ID) string { return m.tokens(m.Vocabularies.Target, []vocab.ID{id})[0] }}
 	exec, err := model.NewExec(m.backend, m.store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {

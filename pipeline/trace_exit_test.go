@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -76,6 +77,37 @@ func TestNewDepthExit(t *testing.T) {
 		e, err := pipeline.NewDepthExit(c.rule, c.setting)
 		if got := e.String(); err == nil && got != c.want || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s %v: %q, %v", c.rule, c.setting, got, err)
+		}
+	}
+}
+
+// A trace names the exit that it was computed with, also if the exit changes meanwhile. Run it with -race.
+// Caught when planted: the exit read before the model's turn to compute.
+func TestTraceWhileExitChanges(t *testing.T) {
+	m := load(t)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	defer func() { close(stop); <-stopped }()
+	go func() {
+		defer close(stopped)
+		for steps := 1; ; steps = 1 + steps%3 {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			if err := m.Exit(halting.Exit{Fixed: steps}); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for range 20 {
+		trace, err := m.Trace(t.Context(), "2026")
+		if err != nil {
+			t.Fatal(err)
+		}
+		ran := int(slices.Max(trace.Decoder.Updates))
+		if want := (halting.Exit{Fixed: ran}).String(); trace.Exit != want && trace.Exit != "" { // the first may be as trained
+			t.Errorf("a trace of %d steps has the exit %q", ran, trace.Exit)
 		}
 	}
 }

@@ -233,9 +233,16 @@ func (r *response) fail(f failure) {
 	writeJSON(r, f.status, f.json())
 }
 
-// writeJSON answers with JSON, in which <, > and & are escaped.
+// writeJSON answers with JSON, in which <, > and & are escaped. A value that JSON cannot represent, such as a NaN of damaged weights, is an
+// error of the server.
 func writeJSON(w http.ResponseWriter, status int, value any) {
+	data, err := json.Marshal(value)
+	if err != nil {
+		f := failure{status: http.StatusInternalServerError, message: fmt.Sprintf("the answer cannot be written: %v", err)}
+		status = f.status
+		data, _ = json.Marshal(f.json()) // texts can always be written
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value)
+	_, _ = w.Write(append(data, '\n'))
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"net"
 	"net/http"
@@ -30,6 +31,16 @@ func wrong(t testing.TB, text string) string {
 		t.Errorf("%q is no error: %v", text, err)
 	}
 	return e.Error.Message
+}
+
+// A number that JSON does not have, as of a model with damaged weights, is an error and not an empty answer.
+// Caught when planted: status 200 without a body.
+func TestNumberThatIsNotFinite(t *testing.T) {
+	recorded, nan := httptest.NewRecorder(), math.NaN()
+	writeJSON(recorded, http.StatusOK, results[scoreJSON]{Data: []scoreJSON{{LogProbability: &nan}}})
+	if message := wrong(t, recorded.Body.String()); recorded.Code != http.StatusInternalServerError || !strings.Contains(message, "NaN") {
+		t.Errorf("status %d, %q", recorded.Code, message)
+	}
 }
 
 // Each mistake has its status and one message that names the field.

@@ -216,9 +216,14 @@ const (
 
 var otherFolders = []string{DepthFolder, SearchesFolder, PairedFolder}
 
-// ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty. A
-// folder of run directories is an error, and so are two seeds of a recipe that are the same run.
+// ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty, as
+// the folder may be missing. A folder of run directories is an error, and so are two seeds of a recipe that are the same run.
 func ReadAll(root string) (results []Result, err error) {
+	if root, err = filepath.EvalSymlinks(root); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	} else if err != nil {
+		return nil, err
+	}
 	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
 			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
@@ -236,9 +241,6 @@ func ReadAll(root string) (results []Result, err error) {
 		results = append(results, r)
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
 	slices.SortStableFunc(results, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(a.Family(), b.Family()), cmp.Compare(a.Column(), b.Column()), cmp.Compare(a.Seed, b.Seed))
 	})

@@ -142,6 +142,29 @@ func TestReadAllRefusesRuns(t *testing.T) {
 	}
 }
 
+// A file of the folder that is missing, as behind a broken link, is an error and not a missing folder. The folder may be a link.
+// Caught when planted: no results and no error in both cases.
+func TestReadAllBehindLinks(t *testing.T) {
+	root := t.TempDir()
+	if err := example().Save(root); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := ReadAll(link); err != nil || len(all) != 1 {
+		t.Errorf("a linked folder has %d results, %v", len(all), err)
+	}
+	broken := filepath.Join(root, "widths", "lstm-seed3.json")
+	if err := os.Symlink(filepath.Join(root, "gone"), broken); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadAll(root); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), broken) {
+		t.Errorf("a broken link: %v", err)
+	}
+}
+
 // Whatever a file holds, it is refused or read with values that make sense, and then it is written as it was read.
 func FuzzParse(f *testing.F) {
 	data, err := json.Marshal(example())

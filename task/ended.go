@@ -6,8 +6,17 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// WithSourceEnd returns a task whose sources end with the token End, as in the authors' code. End does not count in lengths.
-func WithSourceEnd(t Task) Task { return sourceEnded{t} }
+// WithSourceEnd returns a task whose sources end with the token End, as in the authors' code. End does not count in lengths. The result is a
+// [Digester] if t is one.
+func WithSourceEnd(t Task) Task {
+	if reads, ok := t.(Digester); ok {
+		return struct {
+			sourceEnded
+			Digester
+		}{sourceEnded{t}, reads}
+	}
+	return sourceEnded{t}
+}
 
 type sourceEnded struct{ Task }
 

@@ -87,8 +87,8 @@ func TestCheckFinite(t *testing.T) {
 	}
 }
 
-// Measures of decoded answers, in the metrics and in the message. Those that are not numbers count as 0.
-// Caught when planted: measures that are not shown.
+// Measures of decoded answers, in the metrics and in the message. Those that are not finite count as 0.
+// Caught when planted: measures that are not shown; an infinite one kept.
 func TestFigures(t *testing.T) {
 	row := map[string]any{}
 	got := addFigures(row, []score.Metric{score.Figure("BLEU", 12.345), score.Figure("Token F1", 0.5)})
@@ -96,9 +96,9 @@ func TestFigures(t *testing.T) {
 		t.Errorf("%q, %v", got, row)
 	}
 	tr := &Trainer{Decoded: func(*model.Store) ([]score.Metric, error) {
-		return []score.Metric{score.Figure("a", math.NaN()), score.Figure("b", 3)}, nil
+		return []score.Metric{score.Figure("a", math.NaN()), score.Figure("b", 3), score.Figure("c", math.Inf(1))}, nil
 	}}
-	if list, err := tr.decoded(); err != nil || list[0].Value != 0 || list[1].Value != 3 || first(list) != 0 || first(list[1:]) != 3 || first(nil) != 0 {
+	if list, err := tr.decoded(); err != nil || list[0].Value != 0 || list[1].Value != 3 || list[2].Value != 0 || first(list) != 0 || first(list[1:]) != 3 || first(nil) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}
 }

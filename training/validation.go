@@ -95,7 +95,7 @@ func (t *Trainer) decoded() ([]score.Metric, error) {
 	}
 	figures, err := t.Decoded(t.Store)
 	for i := range figures {
-		if math.IsNaN(figures[i].Value) {
+		if v := figures[i].Value; math.IsNaN(v) || math.IsInf(v, 0) { // which JSON cannot represent
 			figures[i].Value = 0
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 )
@@ -96,10 +97,16 @@ func syncDir(dir string) error {
 		return err
 	}
 	defer d.Close()
-	if err := Sync(d); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) {
+	if err := Sync(d); err != nil && !unsupported(err, runtime.GOOS) {
 		return err
 	}
 	return nil
+}
+
+// unsupported reports whether the error of flushing a directory means that the file system or the operating system cannot do it. Windows
+// denies access, because it flushes only handles that may write, and os.Open opens a directory for reading.
+func unsupported(err error, goos string) bool {
+	return errors.Is(err, errors.ErrUnsupported) || errors.Is(err, syscall.EINVAL) || goos == "windows" && errors.Is(err, fs.ErrPermission)
 }
 
 // Sweep removes the temporary files of the files that ours reports, which a killed process left in a directory.

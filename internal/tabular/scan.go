@@ -98,19 +98,22 @@ func (s *spaces) split(text string) []string {
 
 // record joins the lines of a row that begins with the first pending line; n is their number.
 func (s *scanner) record(text string) (joined string, n int, err error) {
+	var all strings.Builder
+	all.WriteString(text)
 	n = 1
 	for open := s.open(text, false); open; n++ {
 		more, err := s.line(n)
 		switch {
-		case err == io.EOF || err == nil && (more.err != nil || len(text)+len(more.text) > MaxLine):
+		case err == io.EOF || err == nil && (more.err != nil || all.Len()+len(more.text) > MaxLine):
 			return "", n, errors.New("a quoted field does not end")
 		case err != nil:
 			return "", n, err
 		}
-		text += "\n" + more.text
+		all.WriteByte('\n')
+		all.WriteString(more.text)
 		open = s.open(more.text, true)
 	}
-	return text, n, nil
+	return all.String(), n, nil
 }
 
 // open reports whether a line ends inside a quoted field, given whether it begins inside one.

@@ -123,7 +123,8 @@ func (d *Distribution) add(f file, c content) error {
 const deepest = 4
 
 func (d *Distribution) readFolder() error {
-	return filepath.WalkDir(d.path, func(path string, entry fs.DirEntry, err error) error {
+	root := d.path + string(filepath.Separator) // without it, WalkDir does not follow a link
+	return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}

@@ -14,10 +14,14 @@ import (
 	"universal-transformer/task/babi"
 )
 
-// Folder and archives of every kind give the same questions.
+// Folders, links to them and archives of every kind give the same questions. Caught when planted: a link that is not followed.
 func TestFormsAgree(t *testing.T) {
 	raw := tarred(t, small())
 	root := folder(t, small())
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(root, link); err != nil {
+		t.Fatal(err)
+	}
 	want, err := babi.Parse("f", strings.NewReader(moves(1, 100)))
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +31,7 @@ func TestFormsAgree(t *testing.T) {
 	}
 	for _, path := range []string{
 		filepath.Dir(write(t, babi.Archive, gzipped(t, raw))), filepath.Dir(write(t, "tasks_1-20_v1-2.tar.xz", xzipped(t, raw))),
-		root, filepath.Join(root, "tasks_1-20_v1-2"), filepath.Join(root, "tasks_1-20_v1-2", "en"),
+		root, link, filepath.Join(root, "tasks_1-20_v1-2"), filepath.Join(root, "tasks_1-20_v1-2", "en"),
 		write(t, "a.tar", raw), write(t, "a.tar.gz", gzipped(t, raw)), write(t, "a.tar.xz", xzipped(t, raw)), write(t, "misnamed.zip", gzipped(t, raw)),
 	} {
 		d, err := babi.Open(path)

@@ -73,7 +73,7 @@ func (d Data) prose() (files []string, err error) {
 	return files, nil
 }
 
-// books lists the .txt files of a folder and its subfolders, in the order of their paths.
+// books lists the .txt files of a folder and its subfolders, in the order of their paths. The folder may be a symbolic link.
 func books(folder string) (files []string, err error) {
 	if info, err := os.Stat(folder); err != nil || !info.IsDir() {
 		if err == nil {
@@ -81,7 +81,8 @@ func books(folder string) (files []string, err error) {
 		}
 		return nil, err
 	}
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	root := folder + string(filepath.Separator) // without it, WalkDir does not follow a link
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err == nil && !entry.IsDir() && filepath.Ext(path) == ".txt" && !strings.HasPrefix(entry.Name(), ".") {
 			files = append(files, path)
 		}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -86,4 +87,23 @@ func read(t testing.TB, folder, name string) []byte {
 		t.Fatal(err)
 	}
 	return text
+}
+
+// The books of a folder are those of its subfolders too, without hidden files. The folder may be a link.
+// Caught when planted: a link that is not followed.
+func TestBooks(t *testing.T) {
+	folder := t.TempDir()
+	for _, name := range []string{"b.txt", "a/c.txt", ".d.txt", "e.md"} {
+		write(t, folder, name, "text")
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range []string{folder, link} {
+		files, err := books(at)
+		if want := []string{filepath.Join(at, "a", "c.txt"), filepath.Join(at, "b.txt")}; err != nil || !slices.Equal(files, want) {
+			t.Errorf("%q, %v, want %q", files, err, want)
+		}
+	}
 }

@@ -28,15 +28,17 @@ func plain(content string) string {
 	return strings.NewReplacer("\r\n\ufeff", "\n", "\n\ufeff", "\n", "\r\n", "\n").Replace(content)
 }
 
-// readFolder joins the text files of a folder and of the folders below it, in the order of their paths. Hidden files are left out.
+// readFolder joins the text files of a folder and of the folders below it, in the order of their paths. Hidden files are left out. The folder may
+// be a symbolic link.
 func readFolder(folder string) (content string, notes []string, err error) {
 	var joined strings.Builder
 	used, others := 0, 0
-	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	root := folder + string(filepath.Separator) // without it, WalkDir does not follow a link
+	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case strings.HasPrefix(entry.Name(), ".") && path != folder:
+		case strings.HasPrefix(entry.Name(), ".") && path != root:
 			if entry.IsDir() {
 				return fs.SkipDir
 			}

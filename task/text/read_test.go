@@ -11,7 +11,8 @@ import (
 
 // The text of a folder is that of its text files in the order of their paths, each of them ending with a line feed and without its byte
 // order mark.
-// Lines that end with CR LF end with LF alone. Caught when planted: marks inside, files joined without a line feed, hidden files.
+// Lines that end with CR LF end with LF alone. The folder may be a link. Caught when planted: marks inside, files joined without a line feed,
+// hidden files, a link that is not followed.
 func TestReadFolder(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -34,6 +35,13 @@ func TestReadFolder(t *testing.T) {
 	content, notes, err := read(folder)
 	if err != nil || content != "one\ntwo\nthree\nfour\npacked\n" || !strings.Contains(strings.Join(notes, ""), "5 text files, 1 other files are not read") {
 		t.Errorf("%q, %q, %v", content, notes, err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(folder, link); err != nil {
+		t.Fatal(err)
+	}
+	if linked, _, err := read(link); err != nil || linked != content {
+		t.Errorf("a linked folder: %q, %v", linked, err)
 	}
 	one, _, err := read(filepath.Join(folder, "e.txt.gz"))
 	if err != nil || one != "packed" {

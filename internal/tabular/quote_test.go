@@ -1,0 +1,34 @@
+package tabular
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// A quote that does not end costs memory in proportion to the lines after it, and hides none of them.
+// Caught when planted: lines joined one by one, which copies all lines before each.
+func TestQuoteThatDoesNotEnd(t *testing.T) {
+	const lines = 10_000
+	text := "\"open,1\n" + strings.Repeat("a text of some words,2\n", lines)
+	columns := []Column{{Name: "text"}, {Name: "label"}}
+	good, bad := 0, 0
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := (Layout{Format: CSV, Header: No}).Parse(strings.NewReader(text), columns, func(r Row) {
+		if r.Err == nil {
+			good++
+		} else {
+			bad++
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if good != lines || bad != 1 {
+		t.Errorf("%d rows are good and %d bad", good, bad)
+	}
+	if allocated, limit := after.TotalAlloc-before.TotalAlloc, uint64(300*len(text)); allocated > limit {
+		t.Errorf("%d bytes were allocated for a text of %d, more than %d", allocated, len(text), limit)
+	}
+}
