@@ -65,7 +65,7 @@ const samples = 32
 func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
 	var s sampled
 	if a == (Assumed{}) {
-		opened, err := openTask(ctx, r)
+		opened, err := openTask(ctx, r, nil)
 		if err == nil {
 			s.vocabularies = opened.Vocabularies()
 			return s, s.draw(r, r.Plan(opened), func(i int64) task.Example { return opened.Training(r.Seed, i) })

@@ -144,7 +144,7 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	if err != nil {
 		return "", "", nil, err
 	}
-	opened, err := openTask(ctx, reading)
+	opened, err := openTask(ctx, reading, p.Log)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -167,15 +167,16 @@ func (m *Model) selected(ctx context.Context, opened task.Task, p Protocol) (nam
 		examples, err = opened.HeldOut(seed, p.Selection)
 		return opened.Name(), p.Selection.String(), examples, err
 	}
-	examples, err = unlessDone(ctx, func() ([]task.Example, error) {
-		examples, notes, err := m.reader.File(p.File)
-		for _, line := range notes {
-			if p.Log != nil && ctx.Err() == nil {
-				p.Log(line)
-			}
-		}
-		return examples, err
+	var notes []string
+	examples, err = reported(ctx, p.Log, func() (read []task.Example, err error) {
+		read, notes, err = m.reader.File(p.File)
+		return read, err
 	})
+	if ctx.Err() == nil && p.Log != nil { // otherwise the file may still be read
+		for _, line := range notes {
+			p.Log(line)
+		}
+	}
 	if n := p.Selection.Count; n > 0 && n < len(examples) {
 		examples = examples[:n]
 	}

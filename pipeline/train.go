@@ -170,45 +170,12 @@ func (t *openRun) readData(ctx context.Context) (err error) {
 
 // open reads the data of a run's task and reports what it contains.
 func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error) {
-	opened, err := openTask(ctx, r)
+	opened, err := openTask(ctx, r, c.Log)
 	if err != nil {
 		return nil, err
 	}
 	c.log(opened.Notes()...)
 	return opened, r.CheckPositions(opened)
-}
-
-// openTask reads the data of a run's task.
-func openTask(ctx context.Context, r experiment.Run) (task.Task, error) {
-	return unlessDone(ctx, r.OpenTask)
-}
-
-// unlessDone runs work that may wait for a file. If ctx ends first, it returns without waiting for it, and always with the error of ctx.
-func unlessDone[T any](ctx context.Context, work func() (T, error)) (T, error) {
-	type outcome struct {
-		value    T
-		err      error
-		panicked any
-	}
-	done := make(chan outcome, 1)
-	go func() {
-		var o outcome
-		defer func() {
-			o.panicked = recover()
-			done <- o
-		}()
-		o.value, o.err = work()
-	}()
-	select {
-	case o := <-done:
-		if o.panicked != nil {
-			panic(o.panicked)
-		}
-		return o.value, cmp.Or(ctx.Err(), o.err)
-	case <-ctx.Done():
-		var none T
-		return none, ctx.Err()
-	}
 }
 
 // ReadRun returns the configuration of a run directory.

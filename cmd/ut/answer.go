@@ -41,7 +41,7 @@ answer to such a question is an empty line, and the exit code is 1 at the end.
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {
-				if err := cmp.Or(m.CanClassify(), exit.apply(m)); err != nil {
+				if err := cmp.Or(m.CanClassify(), readsStories(m), exit.apply(m)); err != nil {
 					return err
 				}
 				return answerStories(c, m, most, answerFormat{form, exit.exit.String()})
@@ -53,6 +53,14 @@ answer to such a question is an empty line, and the exit code is 1 at the end.
 	form.add(c)
 	backendFlag(c, &backend)
 	return c
+}
+
+// readsStories returns an error unless the model answers questions about stories: other texts have no facts and no question.
+func readsStories(m *pipeline.Model) error {
+	if m.Run.TaskName() == "babi" {
+		return nil
+	}
+	return fmt.Errorf("%s answers no questions about stories: it was trained on %s: use ut classify", m.Dir(), m.Run.Task.Value)
 }
 
 // answerStories answers the questions in the standard input.

@@ -92,5 +92,6 @@ func checkClassify(t *testing.T, run string) {
 			t.Errorf("line %d: %s, %v", i+1, line, err)
 		}
 	}
+	checkFailure(t, utReading(t, "It was good.\nWas it?\n", "answer", run), 1, "answers no questions about stories: it was trained on ")
 	checkFailure(t, utReading(t, "x\n", "classify", trained(t)), 1, "answers with a sequence, not with a class: it was trained on")
 }

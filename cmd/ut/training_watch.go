@@ -34,7 +34,7 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	watch := &trainingWatch{w: c.ErrOrStderr(), dir: dir}
 	if group == nil || group.Size() == 1 { // with several ranks, another may have died, so that no update follows
 		stop := context.AfterFunc(c.Context(), func() {
-			c.PrintErrln("\ninterrupted: finishing this update; interrupt again to stop immediately, without saving")
+			c.PrintErrln("\ninterrupted: saving after the current update, if one has begun; interrupt again to stop immediately, without saving")
 		})
 		defer stop()
 	}

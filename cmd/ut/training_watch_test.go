@@ -1,10 +1,18 @@
 package main
 
 import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/pipeline"
+	"universal-transformer/training"
 )
 
 // A run with a stopping criterion may end before its last update, so that the remaining time is at most what is shown.
@@ -27,5 +35,25 @@ func TestMayEndEarly(t *testing.T) {
 		if got := mayEndEarly(dir); got != want {
 			t.Errorf("%s: %v, want %v", stop, got, want)
 		}
+	}
+}
+
+// An interrupt while the data are read does not promise that an update is finished: there is none.
+// Caught when planted: a message that names the update in any case.
+func TestInterruptedWhileReading(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	messages, stderr := io.Pipe()
+	c := &cobra.Command{}
+	c.SetContext(ctx)
+	c.SetErr(stderr)
+	lines := bufio.NewScanner(messages)
+	_, err := trainWatched(c, nil, t.TempDir(), func(ctx context.Context, _ pipeline.Callbacks) (training.Summary, error) {
+		cancel()
+		for lines.Scan() && lines.Text() == "" {
+		}
+		return training.Summary{}, ctx.Err()
+	})
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(lines.Text(), "interrupted: ") || !strings.Contains(lines.Text(), "the update at work, if there is one") {
+		t.Errorf("%q, %v", lines.Text(), err)
 	}
 }

@@ -93,6 +93,8 @@ func (r *Report) NoteFirst(l Layout, what string, classes []string) {
 // Check returns an error if the file is empty, or if none or fewer than half of its rows are usable. want describes a row.
 func (r *Report) Check(want string) error {
 	switch {
+	case r.Lines == 0 && r.named:
+		return fmt.Errorf("%s has a header and nothing else: it must have %s", r.Path, want)
 	case r.Lines == 0:
 		return fmt.Errorf("%s is empty: it must have %s", r.Path, want)
 	case r.Usable == 0:

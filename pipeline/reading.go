@@ -1,0 +1,59 @@
+package pipeline
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"universal-transformer/experiment"
+	"universal-transformer/task"
+)
+
+const (
+	slowReading = 2 * time.Second  // reading that takes less is not reported
+	stillEvery  = 10 * time.Second // the time between later reports
+)
+
+// openTask reads the data of a run's task. While that takes long, log receives the time so far; it may be nil.
+func openTask(ctx context.Context, r experiment.Run, log func(string)) (task.Task, error) {
+	return reported(ctx, log, r.OpenTask)
+}
+
+// reported runs work that reads data. If ctx ends first, it returns without waiting for it, and always with the error of ctx. While the work
+// takes long, log receives the time so far; it may be nil.
+func reported[T any](ctx context.Context, log func(string), work func() (T, error)) (T, error) {
+	type outcome struct {
+		value    T
+		err      error
+		panicked any
+	}
+	done := make(chan outcome, 1)
+	go func() {
+		var o outcome
+		defer func() {
+			o.panicked = recover()
+			done <- o
+		}()
+		o.value, o.err = work()
+	}()
+	start, clock := time.Now(), time.NewTicker(slowReading)
+	defer clock.Stop()
+	for {
+		select {
+		case o := <-done:
+			if o.panicked != nil {
+				panic(o.panicked)
+			}
+			return o.value, cmp.Or(ctx.Err(), o.err)
+		case <-ctx.Done():
+			var none T
+			return none, ctx.Err()
+		case now := <-clock.C:
+			clock.Reset(stillEvery)
+			if log != nil {
+				log(fmt.Sprintf("reading the data: %s so far", now.Sub(start).Round(time.Second)))
+			}
+		}
+	}
+}
