@@ -53,7 +53,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 		}
 		return training.Summary{}, ctx.Err()
 	})
-	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(lines.Text(), "interrupted: ") || !strings.Contains(lines.Text(), "the update at work, if there is one") {
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(lines.Text(), "interrupted: ") || !strings.Contains(lines.Text(), "the current update, if one has begun") {
 		t.Errorf("%q, %v", lines.Text(), err)
 	}
 }
