@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 	}())
 }
 
-// A result is the output and exit code of the program.
+// A result is the output and exit code of the program, without its lines of progress.
 type result struct {
 	stdout, stderr string
 	code           int
@@ -57,8 +58,11 @@ func utReading(t *testing.T, input string, args ...string) result {
 	if err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
-	return result{stdout.String(), stderr.String(), c.ProcessState.ExitCode()}
+	return result{stdout.String(), progressLine.ReplaceAllString(stderr.String(), ""), c.ProcessState.ExitCode()}
 }
+
+// progressLine matches what the program writes about work of more than two seconds, which depends on how busy the machine is.
+var progressLine = regexp.MustCompile(`(?m)^(?:(?:example|merge|MB|second|step|update) \d+(?:/\d+)?(?:  .*)?|reading the data: .* so far)\n`)
 
 // succeeds runs the program, which must succeed, and returns its standard output.
 func succeeds(t *testing.T, args ...string) string {
