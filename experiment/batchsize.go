@@ -31,7 +31,7 @@ func sizesIn(data []byte) sizes {
 			Batch sizes `json:"batch"`
 		} `json:"training"`
 	}
-	_ = json.Unmarshal(data, &r) // other errors are those of the configuration
+	_ = json.Unmarshal(withoutMark(data), &r) // other errors are those of the configuration
 	return r.Training.Batch
 }
 

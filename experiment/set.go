@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strings"
@@ -97,8 +98,11 @@ func (r Run) decode(tree map[string]any) (Run, error) {
 func jsonOrText(text string) (v any) {
 	decoder := json.NewDecoder(strings.NewReader(text))
 	decoder.UseNumber()
-	if err := decoder.Decode(&v); err != nil || decoder.More() {
+	if err := decoder.Decode(&v); err != nil {
 		return text
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return text // more follows
 	}
 	return v
 }

@@ -186,13 +186,13 @@ func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 // runsIn names some run directories in a folder, for the error of one that is none; "" if there are none.
 func runsIn(dir string) string {
 	const most = 3
-	found, _ := filepath.Glob(filepath.Join(dir, "*", configFile))
+	found, _ := fs.Glob(os.DirFS(dir), "*/"+configFile)
 	if len(found) == 0 {
 		return ""
 	}
 	list := make([]string, 0, most)
 	for _, path := range found[:min(len(found), most)] {
-		list = append(list, filepath.Dir(path))
+		list = append(list, filepath.Join(dir, filepath.Dir(path)))
 	}
 	rest := ""
 	if len(found) > most {

@@ -3,7 +3,6 @@ package subword
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"universal-transformer/internal/vocab"
@@ -68,7 +67,7 @@ func newBPE(f form, pieces []string, special map[vocab.ID]bool, pairs []pair, un
 	if f.ignoreMerges {
 		b.whole = make(map[string]vocab.ID, len(pieces))
 		for id, text := range b.texts {
-			if !special[vocab.ID(id)] && !slices.Contains(f.added, pieces[id]) {
+			if _, added := f.addedIDs[pieces[id]]; !added && !special[vocab.ID(id)] {
 				b.whole[text] = vocab.ID(id)
 			}
 		}
@@ -105,19 +104,18 @@ func (b *BPE) encode(text string, encode func(word string) []vocab.ID) ([]vocab.
 		return nil, err
 	}
 	ids := make([]vocab.ID, 0, len(text)/3)
-	for len(text) > 0 {
-		plain, token := b.form.cut(text)
-		text = text[len(plain)+len(token):]
+	for cut := b.form.cut(text); ; {
+		plain, token := cut()
 		for plain = b.form.normalized(plain); len(plain) > 0; {
 			n := b.form.split(plain)
 			ids = append(ids, encode(plain[:n])...)
 			plain = plain[n:]
 		}
-		if token != "" {
-			ids = append(ids, b.form.addedIDs[token])
+		if token == "" {
+			return ids, nil
 		}
+		ids = append(ids, b.form.addedIDs[token])
 	}
-	return ids, nil
 }
 
 // word returns the ids of one word. The caller must not change them.

@@ -35,15 +35,30 @@ func (f form) normalized(text string) string {
 	return text
 }
 
-// cut returns the text before the first added token in a text, and that token, the longest one that begins there; or all of the text.
-func (f form) cut(text string) (plain, token string) {
-	at := len(text)
-	for _, t := range f.added {
-		if i := strings.Index(text[:min(len(text), at+len(t))], t); i >= 0 && (i < at || i == at && len(t) > len(token)) {
-			at, token = i, t
-		}
+// cut returns a function that returns the text before the next added token in a text, and that token, the longest one that begins there; at the end
+// what is left of the text, and "".
+func (f form) cut(text string) func() (plain, token string) {
+	from := 0
+	next := make([]int, len(f.added)) // where each token occurs from there on; it is searched again only behind that
+	for i := range next {
+		next[i] = -1
 	}
-	return text[:at], token
+	return func() (plain, token string) {
+		at := len(text)
+		for i, t := range f.added {
+			if next[i] < from {
+				next[i] = len(text)
+				if found := strings.Index(text[from:], t); found >= 0 {
+					next[i] = from + found
+				}
+			}
+			if next[i] < at || next[i] == at && at < len(text) && len(t) > len(token) {
+				at, token = next[i], t
+			}
+		}
+		plain, from = text[from:at], at+len(token)
+		return plain, token
+	}
 }
 
 // readForm reads what a file says besides its model. It returns an error that names anything that this package would do differently.

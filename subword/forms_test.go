@@ -18,12 +18,18 @@ func TestCut(t *testing.T) {
 		"": {"", ""}, "plain": {"plain", ""}, "<a>": {"", "<a>"}, "<a>xy": {"", "<a>x"}, "1<a> <b>": {"1", "<a>"}, "1<b> <a>": {"1", "<b>"},
 		"1 a><b>": {"1 ", "a>"}, "1<": {"1", "<"}, "ö<a": {"ö", "<"}, "1<<a>": {"1", "<"},
 	} {
-		if plain, token := f.cut(text); plain != want[0] || token != want[1] {
+		if plain, token := f.cut(text)(); plain != want[0] || token != want[1] {
 			t.Errorf("%q is cut into %q and %q, want %q", text, plain, token, want)
 		}
 	}
-	if plain, token := gpt2().cut("<a>"); plain != "<a>" || token != "" {
+	if plain, token := gpt2().cut("<a>")(); plain != "<a>" || token != "" {
 		t.Errorf("without added tokens: %q, %q", plain, token)
+	}
+	next := f.cut("1<b><a>xa> <a><a>x2")
+	for _, want := range [][2]string{{"1", "<b>"}, {"", "<a>x"}, {"", "a>"}, {" ", "<a>"}, {"", "<a>x"}, {"2", ""}} {
+		if plain, token := next(); plain != want[0] || token != want[1] {
+			t.Errorf("the next cut is %q and %q, want %q", plain, token, want)
+		}
 	}
 }
 

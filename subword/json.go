@@ -111,7 +111,7 @@ func (b *BPE) Write(w io.Writer) error {
 		m.Vocabulary[piece] = id
 		if b.special[id] {
 			f.AddedTokens = append(f.AddedTokens, addedToken{ID: id, Content: piece, Special: true})
-		} else if slices.Contains(b.form.added, piece) {
+		} else if _, added := b.form.addedIDs[piece]; added {
 			f.AddedTokens = append(f.AddedTokens, addedToken{ID: id, Content: piece})
 		}
 	}

@@ -119,7 +119,10 @@ type quote struct {
 func (q quote) Head() quote {
 	characters := 0
 	for i, m := range q.Marks {
-		characters += len(q.Separator) + utf8.RuneCountInString(m.Token)
+		if i > 0 {
+			characters += utf8.RuneCountInString(q.Separator)
+		}
+		characters += utf8.RuneCountInString(m.Token)
 		switch {
 		case characters <= clip:
 		case i > 0:

@@ -76,6 +76,7 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 		if err != nil {
 			return err
 		}
+		defer t.Close()
 		rows, err := f.measure(c, t, digits)
 		if err != nil {
 			return err

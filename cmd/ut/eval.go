@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 	"time"
@@ -160,7 +162,7 @@ func withFoundRuns(err error, dir string) error {
 	if !errors.Is(err, runlog.ErrNotRun) {
 		return err
 	}
-	entries, _ := filepath.Glob(filepath.Join(dir, "*", "config.json"))
+	entries, _ := fs.Glob(os.DirFS(dir), "*/config.json")
 	if len(entries) == 0 {
 		return err
 	}

@@ -36,6 +36,7 @@ func appendChunk(words []string, chunk string) []string {
 	if strings.Trim(chunk, "_") != "" {
 		chunk = strings.ReplaceAll(chunk, "_", "")
 	}
+	tail := len(chunk) - lastPart(chunk)
 	for chunk != "" {
 		if slices.Contains(unsplit, chunk) {
 			return append(words, chunk)
@@ -44,12 +45,12 @@ func appendChunk(words []string, chunk string) []string {
 			words, chunk = append(words, spelled), chunk[len(mark):]
 			continue
 		}
-		end := wordEnd(chunk)
+		end := wordEnd(chunk, tail)
 		if strings.HasPrefix(chunk[end:], ".") && !strings.HasPrefix(chunk[end:], "..") && abbreviates(chunk[:end]) {
 			end++
 		}
 		words, chunk = appendWord(words, chunk[:end]), chunk[end:]
-		words, chunk = appendClosing(words, chunk)
+		words, chunk = appendClosing(words, chunk, tail)
 	}
 	return words
 }
@@ -89,7 +90,7 @@ func leadingMark(chunk string) (mark, spelled string) {
 
 // dots returns one full stop, or an ellipsis of two or three.
 func dots(chunk string) (mark, spelled string) {
-	if n := min(run(chunk, "."), 3); n > 1 {
+	if n := run(chunk[:min(3, len(chunk))], "."); n > 1 {
 		return chunk[:n], "..."
 	}
 	return chunk[:1], "."
@@ -98,28 +99,29 @@ func dots(chunk string) (mark, spelled string) {
 // run returns the number of leading bytes that are in a set.
 func run(text, set string) int { return len(text) - len(strings.TrimLeft(text, set)) }
 
-// wordEnd returns the end of the word at the start of a chunk, which is before the first mark that cannot be inside a word.
-func wordEnd(chunk string) int {
+// wordEnd returns the end of the word at the start of a chunk, which is before the first mark that cannot be inside a word. tail is the number of
+// bytes from the last letter or digit of the text on.
+func wordEnd(chunk string, tail int) int {
 	for i, r := range chunk {
 		rest := chunk[i:]
 		switch {
 		case i == 0:
 		case strings.ContainsRune("\";?!()[]{}*#$%&<>~@=+/|\\^`", r), strings.HasPrefix(rest, "--"), strings.HasPrefix(rest, "''"):
 			return i
-		case strings.HasPrefix(rest, "..") || r == '.' && onlyMarks(rest):
+		case strings.HasPrefix(rest, "..") || r == '.' && len(rest) < tail:
 			return i
 		case (r == ',' || r == ':') && !betweenDigits(chunk, i):
 			return i
-		case (r == '\'' || r == '-') && onlyMarks(rest):
+		case (r == '\'' || r == '-') && len(rest) < tail:
 			return i
 		}
 	}
 	return len(chunk)
 }
 
-// onlyMarks reports whether rest contains no part of a word.
-func onlyMarks(rest string) bool {
-	return !strings.ContainsFunc(rest, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+// lastPart returns the index of the last letter or digit, which are the parts of words; -1 if there is none.
+func lastPart(text string) int {
+	return strings.LastIndexFunc(text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
 }
 
 // betweenDigits reports whether a mark is between two digits, as in 1,000 and 10:30.
@@ -129,8 +131,8 @@ func betweenDigits(chunk string, i int) bool {
 	return unicode.IsDigit(before) && unicode.IsDigit(after)
 }
 
-// appendClosing splits off the marks after a word. Quotes after a word are closing ones.
-func appendClosing(words []string, chunk string) ([]string, string) {
+// appendClosing splits off the marks after a word. Quotes after a word are closing ones. tail is as for wordEnd.
+func appendClosing(words []string, chunk string, tail int) ([]string, string) {
 	for chunk != "" {
 		switch {
 		case chunk[0] == '"':
@@ -145,7 +147,7 @@ func appendClosing(words []string, chunk string) ([]string, string) {
 				return words, chunk
 			}
 			words, chunk = append(words, spelled), chunk[len(mark):]
-			if spelled == "--" && !onlyMarks(chunk) || strings.Contains("([{", mark) {
+			if spelled == "--" && len(chunk) >= tail || strings.Contains("([{", mark) {
 				return words, chunk // what follows is another word
 			}
 		}

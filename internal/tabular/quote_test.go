@@ -32,3 +32,32 @@ func TestQuoteThatDoesNotEnd(t *testing.T) {
 		t.Errorf("%d bytes were allocated for a text of %d, more than %d", allocated, len(text), limit)
 	}
 }
+
+// Lines after each of which a quoted field stays open cost memory in proportion to their number, whether or not a last line closes the field. Each of
+// them begins a malformed row.
+// Caught when planted: every row joins the lines after it again.
+func TestManyQuotesThatDoNotEnd(t *testing.T) {
+	const lines = 3000
+	for name, last := range map[string]string{"open": "", "closed": "a\"\n"} {
+		text := strings.Repeat("\"a\",,\"\n", lines) + last
+		good, bad := 0, 0
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := (Layout{Format: CSV, Header: No}).Parse(strings.NewReader(text), []Column{{Name: "text"}, {Name: "label"}}, func(r Row) {
+			if r.Err == nil {
+				good++
+			} else {
+				bad++
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		runtime.ReadMemStats(&after)
+		if good != 0 || bad != lines {
+			t.Errorf("%s: %d rows are good and %d bad, want %d bad", name, good, bad, lines)
+		}
+		if allocated, limit := after.TotalAlloc-before.TotalAlloc, uint64(1500*len(text)); allocated > limit {
+			t.Errorf("%s: %d bytes were allocated for a text of %d, more than %d", name, allocated, len(text), limit)
+		}
+	}
+}

@@ -21,12 +21,16 @@ type scanner struct {
 	spaces  *spaces // of the format Spaces; nil: another format
 	pending []line  // lines that were read, in front of those of the reader
 	read    int     // lines that were read
+	size    int     // of these lines, in bytes, with a line end each
 	ended   error   // of the reader
+	inside  int     // a quoted field that is open at the start of any pending line but the first, up to the one with this number, is open at its end
+	closing int     // number of the line after these, at whose end the field is closed; 0: not known
 }
 
 // A line is a line without its ending.
 type line struct {
 	number int
+	start  int // bytes before it
 	text   string
 	err    error // too long, not UTF-8
 }
@@ -53,9 +57,9 @@ func (s *scanner) next() (Row, error) {
 	case s.comma == 0:
 		row.Fields = strings.Split(first.text, "\t")
 	default:
-		text, n, problem := s.record(first.text)
+		n, problem := s.record(first)
 		if row.Err = problem; problem == nil {
-			row.Fields, row.Err = s.fields(text)
+			row.Fields, row.Err = s.fields(&joined{lines: s.pending[:n]})
 		}
 		if row.Err == nil {
 			s.drop(n)
@@ -96,24 +100,50 @@ func (s *spaces) split(text string) []string {
 	return fields
 }
 
-// record joins the lines of a row that begins with the first pending line; n is their number.
-func (s *scanner) record(text string) (joined string, n int, err error) {
-	var all strings.Builder
-	all.WriteString(text)
-	n = 1
-	for open := s.open(text, false); open; n++ {
+// record returns the number of lines of the row that begins with the first pending line. It looks at no line twice, however many rows are
+// malformed and begin in it.
+func (s *scanner) record(first line) (n int, err error) {
+	if !s.open(first.text, false) {
+		return 1, nil
+	}
+	for n = max(1, s.inside-first.number+1); ; n++ {
 		more, err := s.line(n)
 		switch {
-		case err == io.EOF || err == nil && (more.err != nil || all.Len()+len(more.text) > MaxLine):
-			return "", n, errors.New("a quoted field does not end")
+		case err == io.EOF || err == nil && (more.err != nil || more.start+len(more.text)-first.start > MaxLine):
+			return 0, errors.New("a quoted field does not end")
 		case err != nil:
-			return "", n, err
+			return 0, err
+		case s.closing == more.number || !s.open(more.text, true):
+			s.closing = more.number
+			return n + 1, nil
 		}
-		all.WriteByte('\n')
-		all.WriteString(more.text)
-		open = s.open(more.text, true)
+		s.inside = more.number
 	}
-	return all.String(), n, nil
+}
+
+// joined reads lines, with line ends between them.
+type joined struct {
+	lines []line
+	at    int // in the first line
+}
+
+func (j *joined) Read(p []byte) (n int, err error) {
+	for len(j.lines) > 0 && n < len(p) {
+		text := j.lines[0].text
+		if j.at < len(text) {
+			copied := copy(p[n:], text[j.at:])
+			n, j.at = n+copied, j.at+copied
+			continue
+		}
+		if j.lines, j.at = j.lines[1:], 0; len(j.lines) > 0 {
+			p[n] = '\n'
+			n++
+		}
+	}
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
 }
 
 // open reports whether a line ends inside a quoted field, given whether it begins inside one.
@@ -141,8 +171,8 @@ func (s *scanner) peek() string {
 }
 
 // fields splits a row of csv.
-func (s *scanner) fields(text string) ([]string, error) {
-	r := csv.NewReader(strings.NewReader(text))
+func (s *scanner) fields(text io.Reader) ([]string, error) {
+	r := csv.NewReader(text)
 	r.Comma, r.FieldsPerRecord = s.comma, -1
 	fields, err := r.Read()
 	var parse *csv.ParseError
@@ -174,7 +204,7 @@ func (s *scanner) line(i int) (line, error) {
 		return line{}, err
 	}
 	s.read++
-	l := line{number: s.read, text: string(bytes.TrimPrefix(text, []byte("\ufeff")))}
+	l := line{number: s.read, start: s.size, text: string(bytes.TrimPrefix(text, []byte("\ufeff")))}
 	switch {
 	case tooLong:
 		l.text, l.err = "", fmt.Errorf("longer than %d bytes", MaxLine)
@@ -182,6 +212,7 @@ func (s *scanner) line(i int) (line, error) {
 		s.ended = &invalidError{s.read, textfile.Invalid(text) + 1}
 		return line{}, s.ended
 	}
+	s.size += len(l.text) + len("\n")
 	s.pending = append(s.pending, l)
 	return l, nil
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -54,16 +55,18 @@ var depthRules = []string{"trained", "fixed", "limit", "threshold", "confidence"
 
 // ReadDepth reads the JSON files in the folder depth below the results strictly, by name. There may be none.
 func ReadDepth(root string) (list []DepthFile, err error) {
-	files, err := filepath.Glob(filepath.Join(root, sweep.DepthFolder, "*.json"))
+	folder := filepath.Join(root, sweep.DepthFolder)
+	files, err := fs.Glob(os.DirFS(folder), "*.json")
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
+	for _, name := range files {
+		file := filepath.Join(folder, name)
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return nil, err
 		}
-		d := DepthFile{Name: strings.TrimSuffix(filepath.Base(file), ".json")}
+		d := DepthFile{Name: strings.TrimSuffix(name, ".json")}
 		if err := strictjson.Decode(data, &d.Runs); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}

@@ -52,7 +52,7 @@ func completed(t *testing.T, content string) []byte {
 // depthPages renders the section of some files.
 func depthPages(t *testing.T, content string) (section, details string) {
 	t.Helper()
-	dir := t.TempDir()
+	dir := filepath.Join(t.TempDir(), "results [1]") // no pattern
 	if err := os.MkdirAll(filepath.Join(dir, "depth"), 0o755); err != nil {
 		t.Fatal(err)
 	}

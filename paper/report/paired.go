@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,11 +17,13 @@ import (
 
 // ReadPaired reads the paired tests below a folder of results strictly. There may be none.
 func ReadPaired(root string) (list []measure.Paired, err error) {
-	files, err := filepath.Glob(filepath.Join(root, sweep.PairedFolder, "*.json"))
+	folder := filepath.Join(root, sweep.PairedFolder)
+	files, err := fs.Glob(os.DirFS(folder), "*.json")
 	if err != nil {
 		return nil, err
 	}
-	for _, file := range files {
+	for _, name := range files {
+		file := filepath.Join(folder, name)
 		p, err := readPaired(file)
 		if want := filepath.Join(root, p.File()); err == nil && file != want {
 			err = fmt.Errorf("by its content, its name must be %s", want)

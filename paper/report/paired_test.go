@@ -106,7 +106,7 @@ func TestPairedIsStale(t *testing.T) {
 }
 
 // A file has the fields of a test, all of them and nothing else, values that agree with one another, and the name of its content.
-// Caught when planted: json.Unmarshal in place of strictjson.Decode; Complete left out; Validate left out; a difference that is not computed.
+// Caught when planted: json.Unmarshal in place of strictjson.Decode; brackets in the name of a folder taken for a pattern; Complete left out; Validate left out; a difference that is not computed.
 func TestReadPairedRefuses(t *testing.T) {
 	data, err := json.MarshalIndent(twoTests()[1], "", "  ")
 	if err != nil {
@@ -114,7 +114,7 @@ func TestReadPairedRefuses(t *testing.T) {
 	}
 	good := string(data)
 	read := func(name, content string) ([]measure.Paired, error) {
-		file := filepath.Join(t.TempDir(), "paired", name)
+		file := filepath.Join(t.TempDir(), "results [1]", "paired", name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -350,9 +351,12 @@ func TestFullRegime(t *testing.T) {
 }
 
 // A folder of books is prose: sentences in lower case, split as the pairs are, with brackets as they have them. No sentence of a pair is learned.
-// Caught when planted: the spelling of brackets in the treebank.
+// Caught when planted: the spelling of brackets in the treebank; brackets in the name of the folder taken for a pattern.
 func TestPairsLearnFromBooks(t *testing.T) {
-	c, books := pairs(t), t.TempDir()
+	c, books := pairs(t), filepath.Join(t.TempDir(), "books [1]")
+	if err := os.Mkdir(books, 0o700); err != nil {
+		t.Fatal(err)
+	}
 	write(t, books, "a.txt", "\"The keys, the Keys (to {7}) are [all] here,\" said Mr. Bell.\nHe didn't\nsee it. The keys to cabinet 7 are lost.\n\n"+strings.Repeat("He saw it on day 1. ", 30))
 	var numbered strings.Builder
 	for i := range 300 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -145,12 +146,12 @@ func eachSentence(path string, do func(words []string)) error {
 		}
 		return err
 	}
-	books, err := filepath.Glob(filepath.Join(path, "*.txt"))
+	books, err := fs.Glob(os.DirFS(path), "*.txt")
 	if err == nil && len(books) == 0 {
 		err = fmt.Errorf("%s: the folder has no book (.txt)", path)
 	}
 	for _, book := range books {
-		text, err := textfile.Read(book, largestFile)
+		text, err := textfile.Read(filepath.Join(path, book), largestFile)
 		if err != nil {
 			return err
 		}
