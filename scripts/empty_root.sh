@@ -30,7 +30,8 @@ run train demo --set training.steps=5 --set training.evaluate_every=5 --set trai
 run compare /runs/demo /runs/short --count 10 --out /runs/compared.html 2>/dev/null
 [ -s "$root/runs/compared.html" ]
 
-"${alone[@]}" "$root" /ut serve /runs/demo --address 127.0.0.1:0 2>"$root/log" &
+: >"$root/log" # the shell of the next line may start later than the loop that reads it
+"${alone[@]}" "$root" /ut serve /runs/demo --address 127.0.0.1:0 2>>"$root/log" &
 server=$!
 address=
 for _ in $(seq 100); do
