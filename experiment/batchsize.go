@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"universal-transformer/internal/strictjson"
 )
 
 // This file keeps a batch from having two sizes. Runs of earlier versions may have both: the rows count.
@@ -31,7 +33,7 @@ func sizesIn(data []byte) sizes {
 			Batch sizes `json:"batch"`
 		} `json:"training"`
 	}
-	_ = json.Unmarshal(withoutMark(data), &r) // other errors are those of the configuration
+	_ = json.Unmarshal(strictjson.WithoutMark(data), &r) // other errors are those of the configuration
 	return r.Training.Batch
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/strictjson"
 	"universal-transformer/task"
 )
 
@@ -113,16 +114,13 @@ func FromDefaults(data []byte) (Run, error) {
 
 // treeOf decodes a JSON object that is known to be valid.
 func treeOf(data []byte) (tree map[string]any) {
-	decoder := json.NewDecoder(bytes.NewReader(withoutMark(data)))
+	decoder := json.NewDecoder(bytes.NewReader(strictjson.WithoutMark(data)))
 	decoder.UseNumber()
 	if err := decoder.Decode(&tree); err != nil {
 		panic(fmt.Sprintf("experiment: %v", err))
 	}
 	return tree
 }
-
-// withoutMark returns a file's content without its byte order mark.
-func withoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
 
 // overlay replaces the values of a node, at a place without the keys that name variants, by those that another one has.
 func overlay(node, by map[string]any, place string) {

@@ -98,9 +98,6 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 		return nil, err
 	}
 	probabilities := everywhere[0]
-	if err := checkFinite(probabilities); err != nil {
-		return nil, err
-	}
 	best := bestClass(probabilities)
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))

@@ -13,7 +13,7 @@ import (
 
 // Work gives its value, its error and its panic to who waits for it, unless the context ends first.
 // Caught when planted: a panic that is swallowed.
-func TestWorkUnlessDone(t *testing.T) {
+func TestReportedEnds(t *testing.T) {
 	broken := errors.New("broken")
 	if n, err := reported(t.Context(), nil, func() (int, error) { return 3, broken }); n != 3 || !errors.Is(err, broken) {
 		t.Errorf("%d, %v", n, err)

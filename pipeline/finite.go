@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// errNotFinite is the error of texts for which the model computes numbers that are not finite. Decoding has an error of its own.
+// errNotFinite is the error of texts for which the model computes numbers that are not finite. Package decoding has an error of its own.
 var errNotFinite = errors.New("the model computes numbers that are not finite: its weights are damaged")
 
 // checkFinite returns errNotFinite unless all numbers are finite.

@@ -232,7 +232,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 			trace.Readouts = read.list(crop(s))
 		}
 	}
-	return probabilities, trace.Validate()
+	return probabilities, cmp.Or(checkFinite(slices.Concat(probabilities...)), trace.Validate())
 }
 
 // copies lists the values to record from a pass over one sequence, and functions that store each of them in the stack.

@@ -91,7 +91,7 @@ func withVersion(v any) ([]byte, error) {
 // withoutVersion replaces the member "version" of an object by blanks, so that all other bytes keep their line and column. Data that
 // are not a JSON object keep all members, and are rejected when they are decoded. A byte order mark is dropped.
 func withoutVersion(data []byte) []byte {
-	data = bytes.TrimPrefix(data, []byte("\ufeff")) // a byte order mark
+	data = strictjson.WithoutMark(data)
 	begin, end, err := member(data, versionKey)
 	if err != nil || !json.Valid(data) {
 		return data

@@ -17,9 +17,9 @@ func TestOpenRefuses(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	folder := t.TempDir()
+	folder := filepath.Join(t.TempDir(), "runs [1]") // no pattern
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
+		if err := os.MkdirAll(filepath.Join(folder, name), 0o700); err != nil {
 			t.Fatal(err)
 		}
 		if name == "c" {

@@ -104,18 +104,17 @@ func (b *BPE) encode(text string, encode func(word string) []vocab.ID) ([]vocab.
 		return nil, err
 	}
 	ids := make([]vocab.ID, 0, len(text)/3)
-	for cut := b.form.cut(text); ; {
-		plain, token := cut()
+	for plain, token := range b.form.cuts(text) {
 		for plain = b.form.normalized(plain); len(plain) > 0; {
 			n := b.form.split(plain)
 			ids = append(ids, encode(plain[:n])...)
 			plain = plain[n:]
 		}
-		if token == "" {
-			return ids, nil
+		if token != "" {
+			ids = append(ids, b.form.addedIDs[token])
 		}
-		ids = append(ids, b.form.addedIDs[token])
 	}
+	return ids, nil
 }
 
 // word returns the ids of one word. The caller must not change them.

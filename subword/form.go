@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -35,29 +36,32 @@ func (f form) normalized(text string) string {
 	return text
 }
 
-// cut returns a function that returns the text before the next added token in a text, and that token, the longest one that begins there; at the end
-// what is left of the text, and "".
-func (f form) cut(text string) func() (plain, token string) {
-	from := 0
-	next := make([]int, len(f.added)) // where each token occurs from there on; it is searched again only behind that
-	for i := range next {
-		next[i] = -1
-	}
-	return func() (plain, token string) {
-		at := len(text)
-		for i, t := range f.added {
-			if next[i] < from {
-				next[i] = len(text)
-				if found := strings.Index(text[from:], t); found >= 0 {
-					next[i] = from + found
+// cuts yields each added token in a text, the longest one that begins there, with the text before it, and at the end the rest of the text
+// with "".
+func (f form) cuts(text string) iter.Seq2[string, string] {
+	return func(yield func(plain, token string) bool) {
+		next := make([]int, len(f.added)) // where each token occurs; it is searched again only after that
+		for i := range next {
+			next[i] = -1
+		}
+		for from := 0; ; {
+			at, token := len(text), ""
+			for i, t := range f.added {
+				if next[i] < from {
+					next[i] = len(text)
+					if found := strings.Index(text[from:], t); found >= 0 {
+						next[i] = from + found
+					}
+				}
+				if next[i] < at || next[i] == at && at < len(text) && len(t) > len(token) {
+					at, token = next[i], t
 				}
 			}
-			if next[i] < at || next[i] == at && at < len(text) && len(t) > len(token) {
-				at, token = next[i], t
+			if !yield(text[from:at], token) || token == "" {
+				return
 			}
+			from = at + len(token)
 		}
-		plain, from = text[from:at], at+len(token)
-		return plain, token
 	}
 }
 

@@ -12,24 +12,28 @@ import (
 
 // Text is cut at the first added token, and at the longest of those that begin there.
 // Caught when planted: the first token of the list in place of the first in the text; a token beyond the end of one that was found.
-func TestCut(t *testing.T) {
+func TestCuts(t *testing.T) {
+	all := func(f form, text string) (list [][2]string) {
+		for plain, token := range f.cuts(text) {
+			list = append(list, [2]string{plain, token})
+		}
+		return list
+	}
 	f := form{added: []string{"<b>", "<a>", "<a>x", "a>", "<"}}
 	for text, want := range map[string][2]string{
 		"": {"", ""}, "plain": {"plain", ""}, "<a>": {"", "<a>"}, "<a>xy": {"", "<a>x"}, "1<a> <b>": {"1", "<a>"}, "1<b> <a>": {"1", "<b>"},
 		"1 a><b>": {"1 ", "a>"}, "1<": {"1", "<"}, "ö<a": {"ö", "<"}, "1<<a>": {"1", "<"},
 	} {
-		if plain, token := f.cut(text)(); plain != want[0] || token != want[1] {
-			t.Errorf("%q is cut into %q and %q, want %q", text, plain, token, want)
+		if got := all(f, text); got[0] != want {
+			t.Errorf("%q is cut into %q, first want %q", text, got, want)
 		}
 	}
-	if plain, token := gpt2().cut("<a>")(); plain != "<a>" || token != "" {
-		t.Errorf("without added tokens: %q, %q", plain, token)
+	if got := all(gpt2(), "<a>"); !slices.Equal(got, [][2]string{{"<a>", ""}}) {
+		t.Errorf("without added tokens: %q", got)
 	}
-	next := f.cut("1<b><a>xa> <a><a>x2")
-	for _, want := range [][2]string{{"1", "<b>"}, {"", "<a>x"}, {"", "a>"}, {" ", "<a>"}, {"", "<a>x"}, {"2", ""}} {
-		if plain, token := next(); plain != want[0] || token != want[1] {
-			t.Errorf("the next cut is %q and %q, want %q", plain, token, want)
-		}
+	want := [][2]string{{"1", "<b>"}, {"", "<a>x"}, {"", "a>"}, {" ", "<a>"}, {"", "<a>x"}, {"2", ""}}
+	if got := all(f, "1<b><a>xa> <a><a>x2"); !slices.Equal(got, want) {
+		t.Errorf("the cuts are %q, want %q", got, want)
 	}
 }
 

@@ -219,12 +219,11 @@ var otherFolders = []string{DepthFolder, SearchesFolder, PairedFolder}
 // ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty, as
 // the folder may be missing. A folder of run directories is an error, and so are two seeds of a recipe that are the same run.
 func ReadAll(root string) (results []Result, err error) {
-	if root, err = filepath.EvalSymlinks(root); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(root); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
-	} else if err != nil {
-		return nil, err
 	}
-	err = filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+	folder := root + string(filepath.Separator) // without it, WalkDir does not follow a link
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
 		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
 			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
 		}

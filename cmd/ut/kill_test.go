@@ -49,7 +49,7 @@ func TestKillAndResume(t *testing.T) {
 	took := time.Since(start)
 	for range *kills {
 		dir := filepath.Join(t.TempDir(), "killed")
-		for trainKilled(t, dir, rng, took) == 0 { // it ended earlier than at the moment: the machine was busier during the first run
+		for trainKilled(t, dir, rng, took) == 0 { // it ended before it was to be killed, because the machine was busier during the first run
 			took = max(took/2, 1)
 			dir = filepath.Join(t.TempDir(), "killed")
 		}

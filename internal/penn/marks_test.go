@@ -10,11 +10,11 @@ import (
 func TestLongRowsOfMarks(t *testing.T) {
 	const n = 150_000
 	for text, want := range map[string]int{
-		"a" + strings.Repeat("--.", n):       1 + 2*n,
-		"a" + strings.Repeat("'-", n) + "b":  1,
-		"a" + strings.Repeat(".-", n) + "b":  1,
-		strings.Repeat(".", 3*n):             n,
-		strings.Repeat("a;", n) + "a--" + "": 2*n + 2,
+		"a" + strings.Repeat("--.", n):      1 + 2*n,
+		"a" + strings.Repeat("'-", n) + "b": 1,
+		"a" + strings.Repeat(".-", n) + "b": 1,
+		strings.Repeat(".", 3*n):            n,
+		strings.Repeat("a;", n) + "a--":     2*n + 2,
 	} {
 		if got := len(Words(text)); got != want {
 			t.Errorf("%.10q: %d words, want %d", text, got, want)

@@ -39,6 +39,9 @@ func (e *UnknownKeyError) Error() string {
 	return s
 }
 
+// WithoutMark returns data without a byte order mark.
+func WithoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
+
 // Decode decodes the JSON value in data into v, a pointer. Fields that are missing in data keep their values in v, so defaults must
 // be set before. After an error v may be partly set. Types with their own UnmarshalJSON or UnmarshalText check their own parts.
 func Decode(data []byte, v any) error {
@@ -49,7 +52,7 @@ func Decode(data []byte, v any) error {
 	if bytes.HasPrefix(data, []byte("\xff\xfe")) || bytes.HasPrefix(data, []byte("\xfe\xff")) {
 		return errors.New("JSON: it is UTF-16: convert it to UTF-8 with: iconv -f UTF-16 -t UTF-8 FILE > FILE.utf8")
 	}
-	data = bytes.TrimPrefix(data, []byte("\xef\xbb\xbf"))
+	data = WithoutMark(data)
 	if !utf8.Valid(data) {
 		return errors.New("JSON: not valid UTF-8")
 	}

@@ -23,8 +23,8 @@ type scanner struct {
 	read    int     // lines that were read
 	size    int     // of these lines, in bytes, with a line end each
 	ended   error   // of the reader
-	inside  int     // a quoted field that is open at the start of any pending line but the first, up to the one with this number, is open at its end
-	closing int     // number of the line after these, at whose end the field is closed; 0: not known
+	inside  int     // number of the last line that leaves a quoted field open, as all pending lines between the first and it do
+	closing int     // number of a line that is known to close a quoted field; 0: none
 }
 
 // A line is a line without its ending.
