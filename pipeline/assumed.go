@@ -61,11 +61,11 @@ type sampled struct {
 // samples is the number of batches taken from the beginning of a run.
 const samples = 32
 
-// sample returns batches of a run: from its data, or from the assumptions if there are any or the data are missing.
-func sample(ctx context.Context, r experiment.Run, a Assumed) (sampled, error) {
+// sample returns batches of a run: from its data, or from the assumptions if there are any or the data are missing. log is that of [OpenTask].
+func sample(ctx context.Context, r experiment.Run, a Assumed, log func(string)) (sampled, error) {
 	var s sampled
 	if a == (Assumed{}) {
-		opened, err := openTask(ctx, r, nil)
+		opened, err := OpenTask(ctx, r, log)
 		if err == nil {
 			s.vocabularies = opened.Vocabularies()
 			return s, s.draw(r, r.Plan(opened), func(i int64) task.Example { return opened.Training(r.Seed, i) })

@@ -37,7 +37,7 @@ func TestAssumedExamples(t *testing.T) {
 	}{
 		{table.Table{}, source, next, true}, {text.Text{}, "[]", next, false}, {labels.Labels{}, source, "[2]", true}, {tags.Tags{}, source, source, true},
 	} {
-		s, err := sample(t.Context(), runOn(c.task), Assumed{Vocabulary: 6, Length: 7})
+		s, err := sample(t.Context(), runOn(c.task), Assumed{Vocabulary: 6, Length: 7}, nil)
 		if err != nil || len(s.batches) != samples || s.assumed == nil || *s.assumed != (Assumed{6, 7}) {
 			t.Fatalf("%s: %d batches, assumed %+v, %v", c.task, len(s.batches), s.assumed, err)
 		}
@@ -83,7 +83,7 @@ func TestWhatIsAssumed(t *testing.T) {
 		{there, Assumed{}, Assumed{}}, {there, Assumed{Vocabulary: 9}, Assumed{9, 32}}, {missing, Assumed{Vocabulary: 9, Length: 5}, Assumed{9, 5}},
 		{runOn(subwords), Assumed{}, Assumed{300, 32}}, {runOn(subwords), Assumed{Length: 5}, Assumed{300, 5}}, {runOn(subwords), Assumed{Vocabulary: 9}, Assumed{9, 32}},
 	} {
-		s, err := sample(t.Context(), c.run, c.a)
+		s, err := sample(t.Context(), c.run, c.a, nil)
 		if err != nil || len(s.batches) != samples {
 			t.Fatalf("%+v: %d batches, %v", c.a, len(s.batches), err)
 		}
@@ -93,11 +93,11 @@ func TestWhatIsAssumed(t *testing.T) {
 			t.Errorf("read %d tokens, batches of %d rows", s.vocabularies.Source.Size(), s.batches[0].Rows)
 		}
 	}
-	_, err := sample(t.Context(), missing, Assumed{})
+	_, err := sample(t.Context(), missing, Assumed{}, nil)
 	if !errors.Is(err, ErrNoData) || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without data and assumptions: %v", err)
 	}
-	_, err = sample(t.Context(), missing, Assumed{Length: 5})
+	_, err = sample(t.Context(), missing, Assumed{Length: 5}, nil)
 	refused(t, "a length alone", err, "length requires vocabulary, the number of tokens")
 	var option *OptionError
 	if !errors.As(err, &option) || option.Option != "length" {
@@ -105,7 +105,7 @@ func TestWhatIsAssumed(t *testing.T) {
 	}
 	write("a line without a tab\n")
 	subwords.Path = path
-	_, err = sample(t.Context(), runOn(subwords), Assumed{})
+	_, err = sample(t.Context(), runOn(subwords), Assumed{}, nil)
 	refused(t, "data with an error", err, "pairs.tsv")
 }
 

@@ -9,14 +9,17 @@ import (
 )
 
 // Check returns the error that training a run would have because of its data, or evaluating it with a protocol afterwards. It reads the data and
-// trains nothing. That of a protocol is a [ProtocolError].
-func Check(ctx context.Context, r experiment.Run, p Protocol) error {
+// trains nothing. That of a protocol is a [ProtocolError]. log is that of [OpenTask].
+func Check(ctx context.Context, r experiment.Run, p Protocol, log func(string)) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
 	t := openRun{run: r, reading: r}
 	var err error
-	if t.data, err = open(ctx, r, Callbacks{}); err != nil {
+	if t.data, err = OpenTask(ctx, r, log); err != nil {
+		return err
+	}
+	if err := r.CheckPositions(t.data); err != nil {
 		return err
 	}
 	if _, err := t.validation(1); err != nil {

@@ -21,6 +21,7 @@ type EstimateOptions struct {
 	FLOPS    float64                            // sustained operations per second of another machine; 0: none
 	Measure  time.Duration                      // how long to measure on this machine; 0: do not measure
 	Progress func(elapsed, whole time.Duration) // of the measurement; may be nil
+	Log      func(string)                       // a line while data are read for long; may be nil
 }
 
 // Estimate is the cost of training a run, without validation.
@@ -71,7 +72,7 @@ func NewEstimate(ctx context.Context, backend compute.Backend, r experiment.Run,
 	if err := o.validate(e.Batches); err != nil {
 		return e, err
 	}
-	s, err := sample(ctx, r, o.Assumed)
+	s, err := sample(ctx, r, o.Assumed, o.Log)
 	if err != nil {
 		return e, err
 	}

@@ -15,8 +15,9 @@ const (
 	stillEvery  = 10 * time.Second // the time between later reports
 )
 
-// openTask reads the data of a run's task. While that takes long, log receives the time so far; it may be nil.
-func openTask(ctx context.Context, r experiment.Run, log func(string)) (task.Task, error) {
+// OpenTask reads the data of a run's task. While that takes long, log receives the time so far; it may be nil. If ctx ends first, it returns
+// the error of ctx at once.
+func OpenTask(ctx context.Context, r experiment.Run, log func(string)) (task.Task, error) {
 	return reported(ctx, log, r.OpenTask)
 }
 

@@ -73,7 +73,7 @@ func (m *Model) example(p Pair, most int) (e task.Example, err error) {
 	}
 	in, err := m.Read(p.Source)
 	if err != nil {
-		return e, fmt.Errorf("the source: %w", err)
+		return e, fmt.Errorf("source: %w", err)
 	}
 	if n := len(in.Labels); n > most {
 		return e, fmt.Errorf("the source has %d tokens, more than max-source, %d: shorten it, or allow more", n, most)

@@ -115,6 +115,18 @@ func (m *Model) Traces() bool {
 	return ok && recurrent.Attends()
 }
 
+// CheckTrace returns an error if a text cannot be traced: it is not an input of the task, too long, or the model has nothing to show. Errors of
+// Trace after that are those of the computation.
+func (m *Model) CheckTrace(text string) error {
+	if _, err := m.readToTrace(text); err != nil {
+		return err
+	}
+	if !m.Traces() {
+		return m.nothingToTrace()
+	}
+	return nil
+}
+
 // shown returns an error if a trace contains neither attention nor halting.
 func (m *Model) shown(trace *viewer.Trace) error {
 	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
@@ -122,6 +134,10 @@ func (m *Model) shown(trace *viewer.Trace) error {
 			return nil
 		}
 	}
+	return m.nothingToTrace()
+}
+
+func (m *Model) nothingToTrace() error {
 	return fmt.Errorf("nothing to trace: a model without attention reads every position once (%s)", m.Describe())
 }
 

@@ -170,7 +170,7 @@ func (t *openRun) readData(ctx context.Context) (err error) {
 
 // open reads the data of a run's task and reports what it contains.
 func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error) {
-	opened, err := openTask(ctx, r, c.Log)
+	opened, err := OpenTask(ctx, r, c.Log)
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func TestTrainerKnowsTheUnknownToken(t *testing.T) {
 		has  bool
 	}{{table.Table{Path: path, HeldOut: 0.3}, true}, {algorithmic.Copy{Base: 10, MaxLength: 4}, false}} {
 		r := runOn(c.task)
-		opened, err := openTask(t.Context(), r, nil)
+		opened, err := OpenTask(t.Context(), r, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestSeals(t *testing.T) {
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
 	r := runOn(algorithmic.Copy{Base: 10, MaxLength: 4})
-	opened, err := openTask(t.Context(), r, nil)
+	opened, err := OpenTask(t.Context(), r, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestSessionEnds(t *testing.T) {
 // The memory of an estimate is that of the largest batch, whichever side is longer; its operations are those of the typical one.
 func TestEstimateOfUnequalBatches(t *testing.T) {
 	r := runOn(table.Table{})
-	s, err := sample(t.Context(), r, Assumed{Vocabulary: 9, Length: 4})
+	s, err := sample(t.Context(), r, Assumed{Vocabulary: 9, Length: 4}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

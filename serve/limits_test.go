@@ -3,6 +3,7 @@ package serve
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,14 +12,18 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/internal/longtest"
+	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
+	"universal-transformer/training"
 )
 
 // wrong is the message of an answer that must be an error in the form of the OpenAI API.
@@ -40,6 +45,37 @@ func TestNumberThatIsNotFinite(t *testing.T) {
 	writeJSON(recorded, http.StatusOK, results[scoreJSON]{Data: []scoreJSON{{LogProbability: &nan}}})
 	if message := wrong(t, recorded.Body.String()); recorded.Code != http.StatusInternalServerError || !strings.Contains(message, "NaN") {
 		t.Errorf("status %d, %q", recorded.Code, message)
+	}
+}
+
+// Weights that are no numbers are a fault of the server. Caught when planted: status 400 of a trace.
+func TestWeightsThatAreNoNumbers(t *testing.T) {
+	intact, err := pipeline.Load(copier, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer intact.Close()
+	log, err := runlog.Open(copier)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, _, err := log.Latest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	parameters := training.Parameters(last.Tensors)
+	for _, p := range parameters {
+		for at := 0; at < len(p.Data); at += 4 {
+			binary.LittleEndian.PutUint32(p.Data[at:], 0x7fc00000) // NaN
+		}
+	}
+	dir := filepath.Join(t.TempDir(), "damaged")
+	if err := pipeline.WriteWeights(dir, enginetest.Backend(t), intact.Run, intact.Vocabularies, parameters); err != nil {
+		t.Fatal(err)
+	}
+	_, web := opened(t, Options{}, dir)
+	if status, text := send(t, web, http.MethodPost, "/v1/trace", `{"input": "12"}`); status != http.StatusInternalServerError || !strings.Contains(wrong(t, text), "weights are damaged") {
+		t.Errorf("status %d, %s", status, text)
 	}
 }
 

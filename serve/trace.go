@@ -69,6 +69,9 @@ func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) 
 	if _, err := s.input(m, input[0]); err != nil {
 		return invalid("input", "input: %v", failureOf(err))
 	}
+	if err := m.CheckTrace(input[0]); err != nil {
+		return invalid("input", "input: %v", failureOf(err))
+	}
 	if err := m.CheckExit(exit); err != nil {
 		return invalid("exit", "%v", failureOf(err))
 	}
@@ -77,7 +80,7 @@ func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) 
 		return ctx.Err()
 	}
 	if err != nil {
-		return invalid("input", "%v", failureOf(err))
+		return err
 	}
 	if r.Format != "view" {
 		writeJSON(w, http.StatusOK, t)

@@ -11,8 +11,8 @@ import (
 )
 
 // Check returns the error that the first of the cells without a result would have because of its data, those to train on and those to measure. It
-// reads the data of each task once.
-func (f File) Check(ctx context.Context, cells []Cell) error {
+// reads the data of each task once. log receives a line while that takes long; it may be nil.
+func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 	checked, dirs := map[string]bool{}, map[string]bool{}
 	for _, c := range cells {
 		dirs[filepath.Clean(c.Dir())] = true
@@ -31,7 +31,7 @@ func (f File) Check(ctx context.Context, cells []Cell) error {
 			continue
 		}
 		checked[data] = true
-		err := pipeline.Check(ctx, c.Run, f.Measure.pipeline())
+		err := pipeline.Check(ctx, c.Run, f.Measure.pipeline(), log)
 		if found := new(pipeline.ProtocolError); errors.As(err, &found) {
 			return fmt.Errorf("%s%w", f.Measure.place(), found.Err)
 		}

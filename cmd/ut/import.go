@@ -71,7 +71,7 @@ func (f *importFlags) run(c *cobra.Command, args []string) error {
 	if err := runlog.CheckVacant(f.out); err != nil {
 		return err
 	}
-	run, vocabularies, err := f.configured(args)
+	run, vocabularies, err := f.configured(c, args)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (f *importFlags) check() error {
 }
 
 // configured returns the run with the task, and the vocabularies.
-func (f *importFlags) configured(args []string) (experiment.Run, task.Vocabularies, error) {
+func (f *importFlags) configured(c *cobra.Command, args []string) (experiment.Run, task.Vocabularies, error) {
 	name := ""
 	if len(args) > 1 {
 		name = args[1]
@@ -131,7 +131,7 @@ func (f *importFlags) configured(args []string) (experiment.Run, task.Vocabulari
 		return run, task.Vocabularies{}, err
 	}
 	if f.vocabulary == "" {
-		opened, err := run.OpenTask()
+		opened, err := pipeline.OpenTask(c.Context(), run, func(line string) { c.PrintErrln(line) })
 		if err != nil {
 			return run, task.Vocabularies{}, withSetHint(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -94,8 +95,8 @@ func (f *planFlags) check(c *cobra.Command, args []string) error {
 		return usagef("--seconds is %v: it must be from 0 to %d", f.seconds, maxMeasurement)
 	}
 	for _, name := range []string{"flops", "network"} {
-		if v, _ := c.Flags().GetFloat64(name); c.Flags().Changed(name) && !(v > 0) {
-			return usagef("--%s is %v: it must be positive", name, v)
+		if v, _ := c.Flags().GetFloat64(name); c.Flags().Changed(name) && !(v > 0 && v <= math.MaxFloat64) {
+			return usagef("--%s is %v: it must be positive and finite", name, v)
 		}
 	}
 	for _, name := range []string{"ranks", "vocabulary", "length"} {
@@ -137,6 +138,7 @@ func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experi
 		}
 		line.Update(int64(min(elapsed, whole).Seconds()))
 	}
+	f.Log = func(note string) { c.PrintErrln(note) }
 	e, err := pipeline.NewEstimate(c.Context(), backend, r, f.EstimateOptions)
 	if line != nil {
 		line.Done()

@@ -70,7 +70,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	case f.split == "test":
 		r.Seed = task.TestSeed
 	}
-	opened, err := r.OpenTask()
+	opened, err := pipeline.OpenTask(c.Context(), r, func(line string) { c.PrintErrln(line) })
 	if err != nil {
 		return withSetHint(err)
 	}

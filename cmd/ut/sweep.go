@@ -107,7 +107,7 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		if err := listCells(c.OutOrStdout(), cells); err != nil {
 			return err
 		}
-		return withPath(args[0], file.Check(c.Context(), cells))
+		return withPath(args[0], file.Check(c.Context(), cells, func(line string) { c.PrintErrln(line) }))
 	}
 	if err := f.train(c, group, args[0], file, cells); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 				filepath.Join(cell.Results, r.File()), cell.Dir())
 		}
 	}
-	if err := withPath(path, file.Check(c.Context(), cells)); err != nil {
+	if err := withPath(path, file.Check(c.Context(), cells, func(line string) { c.PrintErrln(line) })); err != nil {
 		return err
 	}
 	backend, threads := jobBackend(f.backend, f.jobs)

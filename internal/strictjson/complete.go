@@ -77,3 +77,10 @@ func completeObject(data []byte, t reflect.Type, path string) error {
 	}
 	return nil
 }
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

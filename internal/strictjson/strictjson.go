@@ -64,7 +64,7 @@ func Decode(data []byte, v any) error {
 	}
 	w := walker{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
 	w.decoder.UseNumber() // json.Unmarshal checks numbers
-	if err := w.value(target.Type().Elem(), ""); err != nil {
+	if err := w.value(target.Type().Elem(), &location{}); err != nil {
 		return err
 	}
 	return withPlace(data, json.Unmarshal(data, v))

@@ -1,8 +1,11 @@
 package strictjson_test
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -191,5 +194,25 @@ func TestSurrogates(t *testing.T) {
 	var keys map[string]int
 	if err := strictjson.Decode([]byte(`{"\ud800": 1}`), &keys); err == nil {
 		t.Errorf("a key is %v", keys)
+	}
+}
+
+// Decoding nested data allocates memory in proportion to the data. Caught when planted: the path of each value built while walking (124 MB).
+func TestNestedDataTakesLinearMemory(t *testing.T) {
+	const depth = 5000
+	data := []byte(`{"free": ` + strings.Repeat("[", depth) + strings.Repeat("0,", depth) + "0" + strings.Repeat("]", depth) + "}")
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	var c config
+	if err := strictjson.Decode(data, &c); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if total := after.TotalAlloc - before.TotalAlloc; total > 20<<20 {
+		t.Errorf("%d bytes of data took %d bytes", len(data), total)
+	}
+	twice := bytes.Replace(data, []byte("0,0]"), []byte(`{"a":{"b":[[1,{"c":0,"c":0}]]}}]`), 1)
+	if err, want := strictjson.Decode(twice, &c), fmt.Sprintf("key \"c\" is given twice in free%s[%d].a.b[0][1]", strings.Repeat("[0]", depth-1), depth-1); err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("error %v, want its end to be %s", err, want)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 )
 
@@ -14,13 +15,41 @@ type walker struct {
 	data    []byte
 }
 
+// A location is the place of a value in the data. Only errors need its text: together, the texts of all values of nested data can be far longer than
+// the data.
+type location struct {
+	parent *location // nil for the whole
+	key    string    // of a value in an object
+	index  int       // of an element of an array, -1 in an object
+}
+
+// String returns a path as in "a.b[2]", which is empty for the whole.
+func (l *location) String() string {
+	var places []*location
+	for ; l != nil && l.parent != nil; l = l.parent {
+		places = append(places, l)
+	}
+	var path strings.Builder
+	for _, p := range slices.Backward(places) {
+		switch {
+		case p.index >= 0:
+			fmt.Fprintf(&path, "[%d]", p.index)
+		case path.Len() > 0:
+			path.WriteString("." + p.key)
+		default:
+			path.WriteString(p.key)
+		}
+	}
+	return path.String()
+}
+
 var (
 	jsonUnmarshaler = reflect.TypeFor[json.Unmarshaler]()
 	textUnmarshaler = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
 // value checks the next value against t. If t is nil, anything is valid and only duplicate keys are errors.
-func (w *walker) value(t reflect.Type, path string) error {
+func (w *walker) value(t reflect.Type, at *location) error {
 	nullable := t == nil
 	for t != nil && t.Kind() == reflect.Pointer {
 		t, nullable = t.Elem(), true
@@ -34,12 +63,12 @@ func (w *walker) value(t reflect.Type, path string) error {
 	}
 	switch token {
 	case json.Delim('{'):
-		return w.object(t, path)
+		return w.object(t, at)
 	case json.Delim('['):
-		return w.array(t, path)
+		return w.array(t, at)
 	case nil:
 		if !nullable && t.Kind() != reflect.Map && t.Kind() != reflect.Slice {
-			return fmt.Errorf("JSON: %s: %s cannot be null: leave the key out to get the default", w.here(), named(path))
+			return fmt.Errorf("JSON: %s: %s cannot be null: leave the key out to get the default", w.here(), named(at.String()))
 		}
 	}
 	return nil // json.Unmarshal reports values of a wrong kind
@@ -55,7 +84,7 @@ func decodesItself(t reflect.Type) bool {
 	return false
 }
 
-func (w *walker) object(t reflect.Type, path string) error {
+func (w *walker) object(t reflect.Type, at *location) error {
 	var fields map[string]reflect.Type
 	var names []string
 	if t != nil && t.Kind() == reflect.Struct {
@@ -69,7 +98,7 @@ func (w *walker) object(t reflect.Type, path string) error {
 		}
 		key := token.(string) // keys of valid JSON are strings
 		if seen[key] {
-			return fmt.Errorf("JSON: %s: key %q is given twice%s", w.here(), key, in(path))
+			return fmt.Errorf("JSON: %s: key %q is given twice%s", w.here(), key, in(at.String()))
 		}
 		seen[key] = true
 		var valueType reflect.Type
@@ -77,12 +106,12 @@ func (w *walker) object(t reflect.Type, path string) error {
 			known := false
 			if valueType, known = fields[key]; !known {
 				nearest, _ := Nearest(key, names)
-				return &UnknownKeyError{Key: key, Path: path, Nearest: nearest, Valid: names}
+				return &UnknownKeyError{Key: key, Path: at.String(), Nearest: nearest, Valid: names}
 			}
 		} else if t != nil && t.Kind() == reflect.Map {
 			valueType = t.Elem()
 		}
-		if err := w.value(valueType, join(path, key)); err != nil {
+		if err := w.value(valueType, &location{parent: at, key: key, index: -1}); err != nil {
 			return err
 		}
 	}
@@ -90,13 +119,13 @@ func (w *walker) object(t reflect.Type, path string) error {
 	return withPlace(w.data, err)
 }
 
-func (w *walker) array(t reflect.Type, path string) error {
+func (w *walker) array(t reflect.Type, at *location) error {
 	var element reflect.Type
 	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		element = t.Elem()
 	}
 	for i := 0; w.decoder.More(); i++ {
-		if err := w.value(element, fmt.Sprintf("%s[%d]", path, i)); err != nil {
+		if err := w.value(element, &location{parent: at, index: i}); err != nil {
 			return err
 		}
 	}
@@ -132,13 +161,6 @@ func indirect(t reflect.Type) reflect.Type {
 }
 
 func (w *walker) here() string { return place(w.data, w.decoder.InputOffset()-1) }
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
-}
 
 func in(path string) string {
 	if path == "" {

@@ -63,7 +63,7 @@ func TestWithSkipped(t *testing.T) {
 	}
 	r.Skip(2, "no tab")
 	r.Skip(4, "empty")
-	const want = "all are the same; 2 of 5 lines are malformed and left out, first a.csv:2: no tab"
+	const want = "all are the same; left out as malformed: 2 of 5 lines, first a.csv:2: no tab"
 	if err := tabular.WithSkipped(whole, r); err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}

@@ -102,6 +102,10 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark str
 	switch l.Format {
 	case CSV:
 		s.comma = ','
+		if delimiter, ok := declared(s.peek()); ok {
+			s.drop(1)
+			l.Delimiter = cmp.Or(l.Delimiter, delimiter)
+		}
 		if l.Delimiter != "" {
 			s.comma, _ = utf8.DecodeRuneInString(l.Delimiter)
 		}
@@ -139,6 +143,12 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark str
 		}
 		each(row)
 	}
+}
+
+// declared returns the delimiter that spreadsheet programs declare in a line before the rows, as in "sep=;", and whether text is such a line.
+func declared(text string) (delimiter string, ok bool) {
+	delimiter, ok = strings.CutPrefix(strings.ToLower(strings.Trim(text, `"`)), "sep=")
+	return delimiter, ok && Layout{Delimiter: delimiter}.Validate() == nil && delimiter != ""
 }
 
 // describe returns a remark on the first row.

@@ -109,7 +109,7 @@ func (r *Report) Check(want string) error {
 func WithSkipped(err error, files ...Report) error {
 	for _, r := range files {
 		if err != nil && r.Skipped > 0 {
-			err = fmt.Errorf("%w; %d of %d %s are malformed and left out, first %s", err, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
+			err = fmt.Errorf("%w; left out as malformed: %d of %d %s, first %s", err, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
 		}
 	}
 	return err

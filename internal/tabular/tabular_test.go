@@ -57,6 +57,10 @@ func TestRows(t *testing.T) {
 		"header denied":          {layout: tabular.Layout{Header: "no"}, file: "a.tsv", content: "text\tlabel\nx\ta\n", want: []string{"1:text|label", "2:x|a"}},
 		"header declared":        {layout: tabular.Layout{Header: "yes"}, file: "a.tsv", content: "one\ttwo\nx\ta\n", want: []string{"2:x|a"}},
 		"csv":                    {file: "a.csv", content: "x,a\r\n\"y, \"\"z\"\"\",b\r\n", want: []string{"1:x|a", `2:y, "z"|b`}},
+		"delimiter in a line":    {file: "a.csv", content: "sep=;\r\ntext;label\r\nx, y;a\r\n", want: []string{"3:x, y|a"}},
+		"delimiter, quoted":      {file: "a.csv", content: "\ufeff\"SEP=|\"\nx|a\n", want: []string{"2:x|a"}},
+		"two declarations":       {layout: tabular.Layout{Delimiter: ";"}, file: "a.csv", content: "sep=,\nx;a\n", want: []string{"2:x|a"}},
+		"sep= is no declaration": {file: "a.csv", content: "sep=ab,a\n", want: []string{"1:sep=ab|a"}},
 		"csv, usual names":       {file: "a.CSV", content: "id,class,text\n1,a,x\n2,b,\"y\nz\"\n3,c,w\n", want: []string{"2:x|a", "3:y z|b", "5:w|c"}},
 		"by name":                {file: "a.csv", content: "id,stars,review\n1,5,good\n", text: "review", label: "stars", want: []string{"2:good|5"}},
 		"by number":              {file: "a.csv", content: "1,5,good\n2,3,so\n", text: "3", label: "2", want: []string{"1:good|5", "2:so|3"}},
@@ -286,6 +290,7 @@ func TestValidate(t *testing.T) {
 // FuzzParse: rows do not depend on how bytes arrive; each row has all columns or an error of one line; lines increase.
 func FuzzParse(f *testing.F) {
 	f.Add("text,label\nx,\"a\nb\"\n\"c\n", "csv", "", "")
+	f.Add("sep=,\na,b\nsep=;\n", "csv", "", "")
 	f.Add("1\t2\t3\r\n\ufeffa\tb\tc", "tsv", "3", "1")
 	f.Add("a;\"\"\"b\"\n;;", "csv", "a", "2")
 	f.Add("# c\n\nx a\n#\tb\n \n# b", "spaces", "", "")

@@ -117,7 +117,7 @@ func TestFiles(t *testing.T) {
 	tk := open(t, c)
 	notes := strings.Join(tk.Notes(), "\n")
 	for _, want := range []string{`text is column "review", label is column "stars"`, "labels.csv:2: the label is empty", "labels.csv:3: the text is empty", "labels.csv:4: the label is the reserved token <end>",
-		"60 usable, 3 malformed", `1 labels occur in held-out rows only, and cannot be learned: ["0"]`, "held-out texts have 1 unknown tokens, among them [\"q\"]"} {
+		"60 usable, 3 malformed", `labels in held-out rows only, which cannot be learned: 1, ["0"]`, "held-out texts have 1 unknown tokens, among them [\"q\"]"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not have %q:\n%s", want, notes)
 		}
@@ -191,7 +191,7 @@ func TestRefused(t *testing.T) {
 		"format is":             {Path: good, Layout: tabular.Layout{Format: "xls"}},
 		"but the columns are":   {Path: good, TextColumn: "review"},
 		"at least two labels":   {Path: write(t, one...)},
-		"at least two labels; 2 of 102 lines are malformed and left out, first": {Path: write(t, append(one, []string{"x"}, []string{"y", "a", "b"})...)},
+		"at least two labels; left out as malformed: 2 of 102 lines, first": {Path: write(t, append(one, []string{"x"}, []string{"y", "a", "b"})...)},
 		"each part needs some": {Path: write(t, numbers(2)...)},
 		"raise it":             {Path: good, MaxLength: 2},
 		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and equal ones stay in one part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},

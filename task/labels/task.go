@@ -174,7 +174,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 		}
 	}
 	if len(untrained) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d labels occur in held-out rows only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
+		t.notes = append(t.notes, fmt.Sprintf("labels in held-out rows only, which cannot be learned: %d, %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
 	t.notes = append(t.notes, tabular.RepeatedNote(p.evaluation, p.training, hashOf, "held-out texts")...)
 	t.notes = append(t.notes, unknown.Lines("texts")...)

@@ -254,7 +254,7 @@ func TestRefused(t *testing.T) {
 		"no such file":          {Path: good + "x"},
 		"format is":             {Path: good, Layout: tabular.Layout{Format: "xls"}},
 		"but the columns are":   {Path: good, TagColumn: "ner"},
-		"at least two tags are needed; 1 of 101 sentences are malformed and left out, first": {Path: write(t, "partly", strings.NewReplacer("B-EVEN", "O", "B-ODD", "O", "I-EVEN", "O", "I-ODD", "O").Replace(rowsOf(numbers(100), " "))+"\na\n")},
+		"at least two tags are needed; left out as malformed: 1 of 101 sentences, first": {Path: write(t, "partly", strings.NewReplacer("B-EVEN", "O", "B-ODD", "O", "I-EVEN", "O", "I-ODD", "O").Replace(rowsOf(numbers(100), " "))+"\na\n")},
 		"at least two tags":              {Path: write(t, "one", strings.NewReplacer("B-EVEN", "O", "B-ODD", "O", "I-EVEN", "O", "I-ODD", "O").Replace(rowsOf(numbers(100), " ")))},
 		"each part needs some":           {Path: write(t, "few", rowsOf(numbers(2), " "))},
 		"put blank lines between":        {Path: write(t, "whole", strings.ReplaceAll(rowsOf(numbers(500), " "), "\n\n", "\n"))},
