@@ -89,8 +89,24 @@ func (r *Run) writeFirstFiles(config []byte) error {
 	return r.openMetrics()
 }
 
-// CheckVacant returns an error if [Create] cannot make a run in the directory, because something else is there.
-func CheckVacant(dir string) error { return checkVacant(dir) }
+// CheckVacant returns an error if [Create] cannot make a run in the directory: something else is there, or nothing can be written there. It leaves
+// nothing behind.
+func CheckVacant(dir string) error {
+	if err := checkVacant(dir); err != nil {
+		return err
+	}
+	first := filepath.Join(dir, configFile) // that Create would create: a file, or a folder
+	for parent := filepath.Dir(first); parent != first; parent = filepath.Dir(first) {
+		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		first = parent
+	}
+	if err := atomicfile.Check(first); err != nil {
+		return fmt.Errorf("cannot create run directory: %w", err)
+	}
+	return nil
+}
 
 // checkVacant returns an error if the directory cannot hold a new run. Remains of an interrupted Create are accepted.
 func checkVacant(dir string) error {

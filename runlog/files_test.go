@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -68,6 +69,31 @@ func TestFilesOfARun(t *testing.T) {
 	}
 	if err := errors.Join(runlog.CheckVacant(t.TempDir()), runlog.CheckVacant(filepath.Join(t.TempDir(), "new"))); err != nil {
 		t.Errorf("an empty directory: %v", err)
+	}
+}
+
+// A directory in which Create could write nothing is not vacant, and looking leaves nothing behind.
+// Caught when planted: only the folder above looked at, files that remain.
+func TestVacantWhereNothingCanBeWritten(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	places := []string{filepath.Join(file, "run"), filepath.Join(file, "a", "run")}
+	if runtime.GOOS == "linux" {
+		places = append(places, "/proc/run", "/proc/a/run") // nobody can create files there, not even root
+	}
+	for _, dir := range places {
+		if err := runlog.CheckVacant(dir); err == nil || !strings.HasPrefix(err.Error(), "cannot create run directory: ") {
+			t.Errorf("%s is vacant: %v", dir, err)
+		}
+	}
+	deep := filepath.Join(t.TempDir(), "a", "b", "run")
+	if err := runlog.CheckVacant(deep); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(filepath.Dir(filepath.Dir(filepath.Dir(deep)))); err != nil || len(left) > 0 {
+		t.Errorf("CheckVacant leaves %v, %v", left, err)
 	}
 }
 

@@ -11,18 +11,15 @@ import (
 	"universal-transformer/task"
 )
 
-// writable returns an error if the folder of a file does not exist, so that a long evaluation does not fail at its end. An empty path is valid.
+// writable returns an error if a file cannot be written, so that a long evaluation does not fail at its end. An empty path is valid.
 func writable(path string) error {
 	if path == "" {
 		return nil
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder: name a file", path)
-	}
 	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
 		return fmt.Errorf("%s cannot be written: the folder %s does not exist", path, filepath.Dir(path))
 	}
-	return nil
+	return atomicfile.Check(path)
 }
 
 // writeErrors writes every wrong answer with its source and target.

@@ -46,13 +46,9 @@ func Write(path string, content []byte) error {
 // Replace calls write to fill a new file, syncs it to disk, and renames it to path. After an error the old file is unchanged and the
 // new one is removed. When Replace returns, the name is on disk too.
 func Replace(path string, write func(io.Writer) error) (err error) {
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return fmt.Errorf("%s is a folder: name a file", path)
-	}
-	dir, name := filepath.Split(path)
-	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
+	f, err := create(path)
 	if err != nil {
-		return fmt.Errorf("%s cannot be written: %w", path, cause(err))
+		return err
 	}
 	defer func() {
 		if err != nil {
@@ -69,7 +65,33 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	if err = os.Rename(f.Name(), path); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", path, cause(err))
 	}
-	return syncDir(filepath.Clean(dir))
+	return syncDir(filepath.Dir(path))
+}
+
+// create creates the temporary file that is to become the file at path.
+func create(path string) (*os.File, error) {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return nil, fmt.Errorf("%s is a folder: name a file", path)
+	}
+	dir, name := filepath.Split(path)
+	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be written: %w", path, cause(err))
+	}
+	return f, nil
+}
+
+// Check returns the error that [Write] would have because of the path: there is a folder, or its own folder is missing or cannot be written. Long work
+// that ends in a file checks it before.
+func Check(path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil
+	}
+	f, err := create(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // Cause returns the error of writing a temporary file as one about the file that it was to become.
