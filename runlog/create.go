@@ -95,14 +95,7 @@ func CheckVacant(dir string) error {
 	if err := checkVacant(dir); err != nil {
 		return err
 	}
-	first := filepath.Join(dir, configFile) // that Create would create: a file, or a folder
-	for parent := filepath.Dir(first); parent != first; parent = filepath.Dir(first) {
-		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
-			break
-		}
-		first = parent
-	}
-	if err := atomicfile.Check(first); err != nil {
+	if err := atomicfile.CheckNew(filepath.Join(dir, configFile)); err != nil {
 		return fmt.Errorf("cannot create run directory: %w", err)
 	}
 	return nil

@@ -90,8 +90,12 @@ func (c Cell) Draw(suffix string, draw func(io.Writer) error) error {
 // ErrInterrupted is the error of interrupted cells. Their state is saved; running them again continues.
 var ErrInterrupted = errors.New("interrupted")
 
-// do trains or resumes the cell's run, measures the checkpoint that validation selected, and saves the result.
+// do trains or resumes the cell's run, measures the checkpoint that validation selected, and saves the result. It trains nothing if the result could
+// not be written.
 func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, callbacks pipeline.Callbacks) (r Result, m Measured, err error) {
+	if err := atomicfile.CheckNew(filepath.Join(c.Results, c.header().File())); err != nil {
+		return r, nil, err
+	}
 	var speed speed
 	progress := callbacks.Progress
 	callbacks.Progress = func(p training.Progress) {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -159,6 +161,22 @@ func TestFailuresStayAlone(t *testing.T) {
 	panics[0].Measure = nil
 	if err := run.Run(context.Background(), panics); err == nil || !strings.Contains(err.Error(), "internal error") {
 		t.Errorf("a panic: %v", err)
+	}
+}
+
+// A cell whose result cannot be written is not trained.
+func TestResultThatCannotBeWritten(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("no folder is known in which nobody can write")
+	}
+	cells := smallCells(t, t.TempDir())[:1]
+	cells[0].Results = "/proc/results"
+	run, _ := runner(1)
+	if err := run.Run(context.Background(), cells); err == nil || !strings.Contains(err.Error(), "/proc/results cannot be written") {
+		t.Error(err)
+	}
+	if _, err := os.Stat(cells[0].Dir()); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it was trained: %v", err)
 	}
 }
 

@@ -94,6 +94,17 @@ func Check(path string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
+// CheckNew is like [Check], for a file whose folder will be made with all folders above it. It makes none.
+func CheckNew(path string) error {
+	for parent := filepath.Dir(path); parent != path; parent = filepath.Dir(path) {
+		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+		path = parent
+	}
+	return Check(path)
+}
+
 // Cause returns the error of writing a temporary file as one about the file that it was to become.
 func Cause(path string, err error) error {
 	return fmt.Errorf("%s cannot be written: %w", path, cause(err))
