@@ -49,7 +49,7 @@ func (r *Run) Discard() error {
 	if same, err := r.stillNamed(r.lock, lockFile); err != nil || !same {
 		return errors.Join(err, r.Close())
 	}
-	failed := r.removeUnfinished()
+	failed := errors.Join(r.closeFiles(), r.removeUnfinished()) // Windows removes no open file
 	for _, folder := range []struct {
 		path string
 		ours func(name string) bool
@@ -67,7 +67,10 @@ func (r *Run) Discard() error {
 			}
 		}
 	}
-	failed = errors.Join(failed, r.Close(), os.Remove(r.path(lockFile)))
+	failed = errors.Join(failed, r.Close())
+	if err := os.Remove(r.path(lockFile)); !errors.Is(err, fs.ErrNotExist) { // which releasing it removes where the file itself is the lock
+		failed = errors.Join(failed, err)
+	}
 	_ = os.Remove(r.path(checkpointDir)) // fails if it is not empty
 	if r.made {
 		_ = os.Remove(r.dir)

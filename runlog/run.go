@@ -150,6 +150,16 @@ func IsUnfinished(name string) bool {
 
 // Close ends writing and releases the lock. It does nothing on a reader and when called again.
 func (r *Run) Close() error {
+	err := r.closeFiles()
+	if r.lock != nil {
+		err = errors.Join(err, release(r.lock))
+	}
+	r.lock = nil
+	return err
+}
+
+// closeFiles closes the files of a writer, except its lock.
+func (r *Run) closeFiles() error {
 	var err error
 	if r.metrics != nil {
 		err = errors.Join(atomicfile.Sync(r.metrics), r.metrics.Close())
@@ -157,10 +167,7 @@ func (r *Run) Close() error {
 	if r.events != nil {
 		err = errors.Join(err, r.events.Close())
 	}
-	if r.lock != nil {
-		err = errors.Join(err, release(r.lock))
-	}
-	r.metrics, r.events, r.lock = nil, nil, nil
+	r.metrics, r.events = nil, nil
 	return err
 }
 
