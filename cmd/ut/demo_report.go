@@ -47,7 +47,7 @@ trace of %s: %s
 %s in total; next:
   echo 20182019 | %s decode %s
   %[4]s eval %[5]s --length 40 --count 200
-`, demoInput, d.page, minutes(d.took.Seconds()), os.Args[0], d.dir)
+`, demoInput, d.page, minutes(d.took.Seconds()), quoted(os.Args[0]), quoted(d.dir))
 	return err
 }
 

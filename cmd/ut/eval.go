@@ -166,7 +166,7 @@ func withFoundRuns(err error, dir string) error {
 	if len(entries) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; to evaluate the runs in it: ut eval %s", err, filepath.Join(dir, "*"))
+	return fmt.Errorf("%w; to evaluate the runs in it: ut eval %s", err, quoted(filepath.Clean(dir))+string(filepath.Separator)+"*")
 }
 
 // print writes the evaluations.

@@ -215,9 +215,9 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 
 // again returns the command that continues the sweep.
 func (f *sweepFlags) again(path string) string {
-	command := fmt.Sprintf("%s sweep %s", os.Args[0], path)
+	command := fmt.Sprintf("%s sweep %s", quoted(os.Args[0]), quoted(path))
 	if f.chosen {
-		command += " --out " + f.out
+		command += " --out " + quoted(f.out)
 	}
 	if f.jobs > 1 {
 		command += fmt.Sprintf(" --jobs %d", f.jobs)

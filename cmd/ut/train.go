@@ -210,7 +210,7 @@ func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		}))
 		if errors.Is(err, training.ErrWeightsOnly) {
-			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, f.resume)
+			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, quoted(f.resume))
 		}
 		return err
 	})

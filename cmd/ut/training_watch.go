@@ -41,7 +41,7 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, os.Args[0], dir)
+		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, quoted(os.Args[0]), quoted(dir))
 	}
 	return report, err
 }
@@ -134,7 +134,7 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 		_, err = fmt.Fprintln(w, r.Selection)
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(w, "next: %s eval %s\n", os.Args[0], dir)
+		_, err = fmt.Fprintf(w, "next: %s eval %s\n", quoted(os.Args[0]), quoted(dir))
 	}
 	return err
 }

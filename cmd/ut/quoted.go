@@ -1,0 +1,23 @@
+package main
+
+import (
+	"runtime"
+	"strings"
+	"unicode"
+)
+
+// quoted returns a path as an argument of a command that a message proposes, in quotes of the system's shell if it needs them.
+func quoted(path string) string { return quotedFor(path, runtime.GOOS) }
+
+func quotedFor(path, goos string) string {
+	special := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./:=@%+,", r) && (r != '\\' || goos != "windows")
+	}
+	switch {
+	case path != "" && !strings.ContainsFunc(path, special):
+		return path
+	case goos == "windows":
+		return `"` + path + `"`
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
