@@ -250,11 +250,12 @@ func TestExport(t *testing.T) {
 	}
 }
 
-// The error for a folder of runs says how to evaluate them, whatever its name is. Caught when planted: brackets taken for a pattern.
+// The error for a folder of runs says how to evaluate them, whatever its name is, with a command that a shell can read.
+// Caught when planted: brackets taken for a pattern, a path without quotes.
 func TestEvalOfAFolderOfRuns(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "runs [1]")
 	if err := os.CopyFS(filepath.Join(folder, "a"), os.DirFS(trained(t))); err != nil {
 		t.Fatal(err)
 	}
-	checkFailure(t, ut(t, "eval", folder), 1, "runs in it are "+filepath.Join(folder, "a")+"; to evaluate the runs in it: ut eval "+filepath.Join(folder, "*"))
+	checkFailure(t, ut(t, "eval", folder), 1, "runs in it are "+filepath.Join(folder, "a")+"; to evaluate the runs in it: ut eval '"+folder+"'/*")
 }
