@@ -136,8 +136,6 @@ func (s *Search) validate() error {
 	switch {
 	case s.Measure != byEntropy && s.Measure != byAccuracy:
 		return fmt.Errorf("measure is %q: choose from %s and %s", s.Measure, byEntropy, byAccuracy)
-	case s.kept && s.Measure != byEntropy:
-		return fmt.Errorf("measure is %q: results have the %s", s.Measure, byEntropy)
 	case s.Log == "":
 		return errors.New("log is empty: name the entry of docs/log.md")
 	case len(s.Trials) == 0:

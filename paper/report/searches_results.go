@@ -28,13 +28,40 @@ func (s *Search) addResults(results []sweep.Result) error {
 				return fmt.Errorf("%s: config: %w", r.Name(), err)
 			}
 		}
-		if r.ChosenBy != sweep.ByEntropy {
-			return fmt.Errorf("%s: chosen_by is %q: it must be %q", r.Name(), r.ChosenBy, sweep.ByEntropy)
+		figure, err := s.figure(r)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.Name(), err)
 		}
 		before = append(before, c)
-		s.Trials = append(s.Trials, trial{r.Recipe, r.Seed, r.Step, r.Validation, r.TrainedBy})
+		s.Trials = append(s.Trials, trial{r.Recipe, r.Seed, r.Step, figure, r.TrainedBy})
 	}
 	return nil
+}
+
+// figure returns the search's measure of a result, whose checkpoint must have been chosen by the same. The accuracy is what the sweep measured on the
+// validation examples; without that, results have the cross entropy only.
+func (s *Search) figure(r sweep.Result) (float64, error) {
+	by := sweep.ByEntropy
+	if s.Measure == byAccuracy {
+		by = sweep.ByAccuracy
+	}
+	switch {
+	case r.ChosenBy != by:
+		return 0, fmt.Errorf("chosen_by is %q: it must be %q", r.ChosenBy, by)
+	case s.Measure != byAccuracy:
+		return r.Validation, nil
+	case !s.file.Measure.Validation:
+		return 0, fmt.Errorf("measure is %q, but the sweep has no measure.validation", s.Measure)
+	}
+	var m sweep.Metrics
+	if err := r.Decode(&m); err != nil {
+		return 0, err
+	}
+	i := slices.IndexFunc(m.Metrics, func(m sweep.Metric) bool { return m.Name == "accuracy" })
+	if i < 0 {
+		return 0, errors.New("it has no metric accuracy")
+	}
+	return m.Metrics[i].Value, nil
 }
 
 // configured is the run of a result, with what its trial sets.

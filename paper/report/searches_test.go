@@ -192,7 +192,8 @@ func TestReadSearchesRefusesResults(t *testing.T) {
 		`heads-4-seed1: chosen_by is "validation accuracy, then cross entropy"`)
 	half := finishedHeads(t)[2:]
 	refused(t, "heads", headsSearch, "", half, `selected is "heads-4", which has no finished trial`)
-	refused(t, "heads", strings.Replace(headsSearch, "validation cross entropy", "validation accuracy", 1), "", finishedHeads(t), "measure is \"validation accuracy\": results have the validation cross entropy")
+	refused(t, "heads", strings.Replace(headsSearch, "validation cross entropy", "validation accuracy", 1), "", finishedHeads(t),
+		`heads-2-seed1: chosen_by is "validation cross entropy": it must be "validation accuracy, then cross entropy"`)
 	refused(t, "rates", ratesSearch, "", finishedHeads(t), "it has trials and a folder of results")
 	dir := t.TempDir()
 	if err := half[0].Save(filepath.Join(dir, "searches", "heads")); err != nil {
@@ -201,6 +202,38 @@ func TestReadSearchesRefusesResults(t *testing.T) {
 	if _, err := ReadSearches(dir); err == nil || !strings.Contains(err.Error(), "holds results of a search without") {
 		t.Errorf("results without a search: %v", err)
 	}
+}
+
+// A search by accuracy has the accuracies that its sweep measured on the validation examples: the highest is selected, whatever the cross entropy is.
+// Caught when planted: the lowest selected, the cross entropy shown, the first metric taken, test examples accepted.
+func TestSearchByAccuracy(t *testing.T) {
+	search := strings.NewReplacer(`"training.steps=500"`, `"training.steps=500", "training.best_by_accuracy=true"`, "validation cross entropy", "validation accuracy",
+		`"seeds"`, `"measure": {"validation": true}, "seeds"`).Replace(headsSearch)
+	results := func(four, two float64) (list []sweep.Result) {
+		for i, r := range finishedHeads(t) {
+			set, accuracy := []string{"training.best_by_accuracy=true"}, four
+			if r.Recipe == "heads-2" {
+				set, accuracy = append(set, "model.heads=2"), two
+			}
+			r = headsResult(t, r.Recipe, r.Seed, r.Validation, set...)
+			r.ChosenBy = sweep.ByAccuracy
+			r.Measured = json.RawMessage(fmt.Sprintf(`{"examples": 9, "lengths": "", "metrics": [{"name": "other", "value": 1}, {"name": "accuracy", "value": %v}]}`, accuracy+0.01*float64(i%2)))
+			list = append(list, r)
+		}
+		return list
+	}
+	list, err := readSearchFile(t, "heads", search, results(0.8, 0.7))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := list[0].means(); math.Abs(got["heads-4"]-0.805) > 1e-12 || math.Abs(got["heads-2"]-0.705) > 1e-12 {
+		t.Errorf("means %v", got)
+	}
+	refused(t, "heads", search, "", results(0.7, 0.8), `"heads-4" with a validation accuracy of 0.705`)
+	refused(t, "heads", strings.Replace(search, `"validation": true`, `"validation": false`, 1), search, results(0.8, 0.7), "the sweep has no measure.validation")
+	without := results(0.8, 0.7)
+	without[0].Measured = json.RawMessage(`{"examples": 9, "lengths": "", "metrics": [{"name": "other", "value": 1}]}`)
+	refused(t, "heads", search, "", without, "heads-4-seed1: it has no metric accuracy")
 }
 
 // refused checks that a file with results is an error in one line that names it. The file must not be good.
@@ -216,7 +249,7 @@ func refused(t *testing.T, name, content, good string, results []sweep.Result, s
 }
 
 // The published searches have entries in docs/log.md with the figures of all of their trials: cross entropies of results in millionths of a nat,
-// all others as the files have them. Caught when planted: a digit of a figure; a heading without its date.
+// and all others as the files have them. Caught when planted: a digit of a figure; a heading without its date.
 func TestPublishedSearchesAreInTheLog(t *testing.T) {
 	list, err := ReadSearches(root)
 	if err != nil || len(list) == 0 {
@@ -236,7 +269,7 @@ func TestPublishedSearchesAreInTheLog(t *testing.T) {
 		words := strings.FieldsFunc(strings.ReplaceAll(entry, ". ", " "), func(r rune) bool { return strings.ContainsRune(" |;\n()*", r) })
 		for _, trial := range s.Trials {
 			forms := []string{thousands(int(math.Round(1e6 * trial.Validation))), fmt.Sprintf("%.1f", 1e6*trial.Validation)}
-			if !s.kept {
+			if !s.kept || s.Measure == byAccuracy {
 				forms = nil
 				for _, digits := range []int{3, 4} {
 					text := fmt.Sprintf("%.*f", digits, trial.Validation)
