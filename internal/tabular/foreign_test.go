@@ -27,6 +27,8 @@ func TestForeignFiles(t *testing.T) {
 		"quoted lines":          {file: "a.csv", content: "\"text\"|\"label\"\n", want: lines},
 		"declared":              {layout: tabular.Layout{Delimiter: ";"}, file: "a.csv", content: "text;label\nyes, good;pos\n"},
 		"another file":          {layout: tabular.Layout{}.ForOther(), file: "a.csv", content: "text;label\nyes, good;pos\n"},
+		"another, by name":      {layout: tabular.Layout{}.ForOther(), file: "a.csv", content: "text;label\nyes, good;pos\n", text: "text", want: `text_column is "text", but the columns are ["text;label"]: write "sep=;" in a line before it if`},
+		"another that declares": {layout: tabular.Layout{}.ForOther(), file: "a.csv", content: "sep=;\ntext;label\nyes, good;pos\n", text: "text"},
 		"a quote in a text":     {file: "a.csv", content: "a \"b\" c,d\nx,a\n"},
 		"semicolons in a text":  {file: "a.csv", content: "a; b,c\nx,a\n"},
 		"one column":            {file: "a.csv", content: "remark\nx,a\n"},

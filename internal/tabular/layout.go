@@ -121,7 +121,7 @@ func (l Layout) place(first []string, columns []Column) (p places, err error) {
 // withSeparator adds to the error for a column that a first row without any separator does not have the setting that the file may need.
 func (l Layout) withSeparator(err error, first []string) error {
 	missing, ok := err.(*ColumnError) //nolint:errorlint // as place and check return it
-	if remedy := l.separator(first[0]); ok && len(first) == 1 && remedy != "" && !l.other {
+	if remedy := l.separator(first[0]); ok && len(first) == 1 && remedy != "" {
 		return &ColumnError{missing.Fields, missing.message + ": " + remedy}
 	}
 	return err

@@ -195,10 +195,10 @@ func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
 		problem = "more than one tab"
 	}
 	switch remedy := l.separator(fields[0]); {
-	case l.other:
-		return errors.New(problem)
 	case len(fields) == 1 && !p.header && remedy != "":
 		return fmt.Errorf("%s: %s", problem, remedy)
+	case l.other:
+		return errors.New(problem)
 	case !p.chosen && !columns[1].Last && len(fields) > p.fields:
 		return fmt.Errorf("%s: choose the columns with %s and %s", problem, columns[0].field(), columns[1].field())
 	case l.Format == CSV && len(fields) > p.fields:
@@ -207,9 +207,14 @@ func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
 	return errors.New(problem)
 }
 
-// separator names the setting for a row without any separator of its format; "" if none is found.
+// separator names the setting for a row without any separator of its format; "" if none is found. A file to evaluate on has the settings of the
+// configuration, but may declare a delimiter of its own.
 func (l Layout) separator(row string) string {
 	switch {
+	case l.other && l.Format == CSV && strings.Contains(row, ";"):
+		return `write "sep=;" in a line before it if the fields stand between semicolons`
+	case l.other:
+		return ""
 	case strings.Contains(row, "\t"): // never in csv
 		return "set format to tsv if the fields stand between tabs"
 	case strings.Contains(row, ";"):
