@@ -71,11 +71,12 @@ func (l Layout) detect(path string, r *bufio.Reader) string {
 	head, _ := r.Peek(32 << 10)
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	tab := bytes.ContainsRune(first, '\t')
+	_, declares := declared(string(bytes.TrimRight(first, "\r")))
 	for _, extension := range []string{".gz", ".xz"} {
 		path = strings.TrimSuffix(path, extension)
 	}
 	switch {
-	case l.Delimiter != "" && !(tab && l.other), !tab && l.Format == CSV, !tab && strings.HasSuffix(strings.ToLower(path), ".csv"):
+	case declares, l.Delimiter != "" && !(tab && l.other), !tab && l.Format == CSV, !tab && strings.HasSuffix(strings.ToLower(path), ".csv"):
 		return CSV
 	case l.Format == Spaces:
 		return Spaces
@@ -147,7 +148,7 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark str
 
 // declared returns the delimiter that spreadsheet programs declare in a line before the rows, as in "sep=;", and whether text is such a line.
 func declared(text string) (delimiter string, ok bool) {
-	delimiter, ok = strings.CutPrefix(strings.ToLower(strings.Trim(text, `"`)), "sep=")
+	delimiter, ok = strings.CutPrefix(strings.ToLower(strings.Trim(strings.TrimPrefix(text, "\ufeff"), `"`)), "sep=")
 	return delimiter, ok && Layout{Delimiter: delimiter}.Validate() == nil && delimiter != ""
 }
 
