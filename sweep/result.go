@@ -249,5 +249,5 @@ func ReadAll(root string) (results []Result, err error) {
 	slices.SortStableFunc(results, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(a.Family(), b.Family()), cmp.Compare(a.Column(), b.Column()), cmp.Compare(a.Seed, b.Seed))
 	})
-	return results, errors.Join(err, repeated(results))
+	return results, cmp.Or(err, repeated(results))
 }
