@@ -1,7 +1,7 @@
 package bleu
 
 import (
-	"errors"
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -50,7 +50,7 @@ type Comparison struct {
 // --paired-bs: lines are drawn with replacement, and P is the share of resamples whose absolute difference exceeds the mean absolute
 // difference by more than the observed one.
 func (c Config) Compare(baseline, system []string, references [][]string, r Resampling) (Comparison, error) {
-	if err := errors.Join(c.Validate(), r.Validate()); err != nil {
+	if err := cmp.Or(c.Validate(), r.Validate()); err != nil {
 		return Comparison{}, err
 	}
 	if len(baseline) != len(system) {

@@ -95,6 +95,7 @@ func TestGeneratorAgreesWithNumPy(t *testing.T) {
 	}
 }
 
+// Caught when planted: both of two errors.
 func TestCompareRefuses(t *testing.T) {
 	lines := []string{"a", "b"}
 	for want, call := range map[string]func() error{
@@ -110,8 +111,12 @@ func TestCompareRefuses(t *testing.T) {
 			_, err := Config{}.Compare(lines, lines, [][]string{lines}, Resampling{Samples: -1})
 			return err
 		},
+		"tokenizer is 9": func() error {
+			_, err := Config{Tokenizer: 9}.Compare(lines, lines, [][]string{lines}, Resampling{Samples: -1})
+			return err
+		},
 	} {
-		if err := call(); err == nil || !strings.Contains(err.Error(), want) {
+		if err := call(); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -1,9 +1,6 @@
 package experiment
 
 import (
-	"iter"
-	"maps"
-
 	"universal-transformer/halting"
 	"universal-transformer/internal/objective"
 	"universal-transformer/task"
@@ -190,5 +187,3 @@ func (supervisions) rows() []row[objective.Supervision] {
 		{"halting", objective.Halting{}},
 	}
 }
-
-func mapKeys[V any](m map[string]V) iter.Seq[string] { return maps.Keys(m) }

@@ -282,6 +282,3 @@ func (r Run) CheckPositions(opened task.Task) error {
 
 // TaskName returns the key of the run's task in JSON: "table".
 func (r Run) TaskName() string { return r.Task.key() }
-
-// TaskNames returns the keys of all tasks.
-func TaskNames() []string { return Task{}.keys() }

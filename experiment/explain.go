@@ -95,9 +95,7 @@ func explainField(path string, v reflect.Value, text string) []Explanation {
 	}
 	list := []Explanation{{path, string(data), text}}
 	if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Struct {
-		for _, e := range explain(path+"[].", reflect.Zero(v.Type().Elem())) {
-			list = append(list, Explanation{e.Field, e.Value, e.Text})
-		}
+		list = append(list, explain(path+"[].", reflect.Zero(v.Type().Elem()))...)
 	}
 	return list
 }

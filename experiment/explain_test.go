@@ -98,8 +98,9 @@ func fieldNames(s *ast.StructType) map[string]string {
 			continue
 		}
 		tag, _ := strconv.Unquote(field.Tag.Value)
-		name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ",")
-		names[field.Names[0].Name] = name
+		if name, _, _ := strings.Cut(reflect.StructTag(tag).Get("json"), ","); name != "-" {
+			names[field.Names[0].Name] = name
+		}
 	}
 	return names
 }
@@ -144,7 +145,7 @@ func TestEveryFieldIsExplained(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"task.labels.held_out": "0 means 0.1", "training.supervision.halting": "has no fields", "training.supervision": "one of uniform, geometric, halting", "model.halting": "one of frozen, graves", "training.batch.rows": "0: as many as tokens allows", "model.width": "", "training.stop.patience": "",
+		"task.labels.held_out": "0 means 0.1", "training.supervision.halting": "has no fields", "training.supervision": "one of uniform, geometric, halting", "model.halting": "one of frozen, graves", "model.encoder_decoder.untied_layers": "compares with. Halting must be halting.Fixed", "training.batch.rows": "0: as many as tokens allows", "model.width": "", "training.stop.patience": "",
 	} {
 		if list, err := experiment.ExplainPart(path); err != nil || len(list) == 0 || !strings.Contains(list[0].Text, want) {
 			t.Errorf("%s: %+v, %v, want %q", path, list, err, want)

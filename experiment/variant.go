@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -109,7 +110,7 @@ func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
 			return fmt.Errorf("%w; write it as in %s", unknown(p.path, key, v.keys()), v.sample())
 		}
 		if len(members) > 1 {
-			return fmt.Errorf("%s names %s: choose one", p.path, strings.Join(slices.Sorted(mapKeys(members)), " and "))
+			return fmt.Errorf("%s names %s: choose one", p.path, strings.Join(slices.Sorted(maps.Keys(members)), " and "))
 		}
 		value, err := rows[at].decode(members[key])
 		if err != nil {

@@ -2,10 +2,12 @@ package subword
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -60,11 +62,7 @@ type model struct {
 type vocabulary map[string]vocab.ID
 
 func (v vocabulary) MarshalJSON() ([]byte, error) {
-	pieces := make([]string, 0, len(v))
-	for piece := range v {
-		pieces = append(pieces, piece)
-	}
-	slices.SortFunc(pieces, func(a, b string) int { return int(v[a]) - int(v[b]) })
+	pieces := slices.SortedFunc(maps.Keys(v), func(a, b string) int { return cmp.Compare(v[a], v[b]) })
 	var out bytes.Buffer
 	for i, piece := range pieces {
 		separator := ","

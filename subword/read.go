@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 
 	"universal-transformer/internal/strictjson"
 	"universal-transformer/internal/vocab"
@@ -91,10 +92,7 @@ func (m *model) unknown() (unknown, error) {
 // pieces returns the pieces of a vocabulary and the added tokens in order of their ids. Ids without a token, of which there are few in
 // published files, become special tokens.
 func (m *model) pieces(added []addedToken) ([]string, map[vocab.ID]bool, error) {
-	all, special := make(map[string]vocab.ID, len(m.Vocabulary)), map[vocab.ID]bool{}
-	for piece, id := range m.Vocabulary {
-		all[piece] = id
-	}
+	all, special := maps.Clone(map[string]vocab.ID(m.Vocabulary)), map[vocab.ID]bool{}
 	for _, token := range added {
 		id, inside := all[token.Content]
 		switch {

@@ -17,6 +17,7 @@ package subword
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"unicode/utf8"
@@ -66,7 +67,7 @@ func Read(r io.Reader) (Tokenizer, error) {
 	case err != nil:
 		return nil, fmt.Errorf("this is not a tokenizer: %w", err)
 	case !utf8.Valid(data):
-		return nil, fmt.Errorf("not valid UTF-8: this is neither a tokenizer.json nor a list of subwords")
+		return nil, errors.New("not valid UTF-8: this is neither a tokenizer.json nor a list of subwords")
 	}
 	if first := bytes.TrimLeft(data, " \t\r\n"); len(first) > 0 && first[0] == '{' {
 		return readBPE(data)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
@@ -74,7 +75,11 @@ func (t *Trainer) Add(line string) error {
 	}
 	for len(line) > 0 {
 		n := firstWord(line)
-		t.counts[line[:n]]++
+		if word := line[:n]; t.counts[word] > 0 {
+			t.counts[word]++
+		} else {
+			t.counts[strings.Clone(word)] = 1 // do not keep the whole line in memory
+		}
 		line = line[n:]
 	}
 	t.lines++

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -33,6 +34,27 @@ func TestTrainIsDeterministic(t *testing.T) {
 	}
 	if len(files) != 1 {
 		t.Errorf("%d different files of the same lines", len(files))
+	}
+}
+
+// A trainer keeps the words of lines in memory, not the lines. Caught when planted: words that share the memory of their line.
+func TestTrainerKeepsWords(t *testing.T) {
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	var trainer subword.Trainer
+	const lines, length = 8, 1 << 19
+	before := heap()
+	for i := range lines {
+		if err := trainer.Add(strings.Repeat("a ", length/2) + string(rune('b'+i))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if grown := heap() - before; grown > length || trainer.Lines() != lines {
+		t.Errorf("%d bytes after %d lines of %d bytes", grown, trainer.Lines(), length)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"universal-transformer/internal/strictjson"
@@ -186,19 +185,22 @@ func (s *Seeds) UnmarshalJSON(data []byte) error {
 	if err := json.Unmarshal(data, &list); err != nil || len(list) == 0 {
 		return fmt.Errorf("seeds is %s: it must be a number, as in 3, or a list of whole numbers, as in [1, 2, 3]", shortened(data))
 	}
-	for i, seed := range list {
-		if slices.Contains(list[:i], seed) {
+	seen := map[uint64]bool{}
+	for _, seed := range list {
+		if seen[seed] {
 			return fmt.Errorf("seeds lists %d twice", seed)
 		}
+		seen[seed] = true
 	}
 	*s = list
 	return nil
 }
 
-// shortened returns the beginning of a value, for a message.
+// shortened returns the beginning of a value in one line, for a message.
 func shortened(data []byte) string {
-	if text := []rune(string(bytes.TrimSpace(data))); len(text) > 40 {
-		return string(text[:40]) + "..."
+	text := strings.Join(strings.Fields(string(data)), " ")
+	if runes := []rune(text); len(runes) > 40 {
+		return string(runes[:40]) + "..."
 	}
-	return string(bytes.TrimSpace(data))
+	return text
 }

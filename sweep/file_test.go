@@ -92,7 +92,7 @@ func TestFileErrors(t *testing.T) {
 		`two cells have the name "width=32"`:  `{"name": "g", "base": "own-pairs", "grid": {"model.width": [32, 32]}}`,
 		"seeds is 0":                          `{"name": "g", "base": "own-pairs", "seeds": 0}`,
 		"seeds is []":                         `{"name": "g", "base": "own-pairs", "seeds": []}`,
-		"seeds lists 2 twice":                 `{"name": "g", "base": "own-pairs", "seeds": [2, 2]}`,
+		"seeds lists 2 twice":                 `{"name": "g", "base": "own-pairs", "seeds": [2, 3, 2]}`,
 		"seeds is 1.5":                        `{"name": "g", "base": "own-pairs", "seeds": 1.5}`,
 		"more than 1000 runs":                 `{"name": "g", "base": "own-pairs", "seeds": 500, "grid": {"model.width": [32, 64, 96]}}`,
 		"measure.from is -1":                  `{"name": "g", "base": "own-pairs", "measure": {"from": -1, "mix": 4}}`,

@@ -172,8 +172,8 @@ func Parse(data []byte) (r Result, err error) {
 		name string
 		data json.RawMessage
 	}{{"measured", r.Measured}, {"config", r.Config}} {
-		if text := strings.TrimSpace(string(part.data)); !strings.HasPrefix(text, "{") {
-			return r, fmt.Errorf("%s is %s: it must be an object", part.name, cmp.Or(text[:min(20, len(text))], "missing"))
+		if text := shortened(part.data); !strings.HasPrefix(text, "{") {
+			return r, fmt.Errorf("%s is %s: it must be an object", part.name, cmp.Or(text, "missing"))
 		}
 	}
 	if err := r.Header.Validate(); err != nil {
@@ -224,14 +224,20 @@ func ReadAll(root string) (results []Result, err error) {
 	}
 	folder := root + string(filepath.Separator) // without it, WalkDir does not follow a link
 	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if _, missing := os.Stat(filepath.Join(path, "config.json")); missing == nil && entry.IsDir() {
-			return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
-		}
-		if err == nil && entry.IsDir() && filepath.Dir(path) == filepath.Clean(root) && slices.Contains(otherFolders, entry.Name()) {
-			return fs.SkipDir
-		}
-		if err != nil || entry.IsDir() || filepath.Ext(path) != ".json" {
+		if err != nil {
 			return err
+		}
+		if entry.IsDir() {
+			if _, err := os.Stat(filepath.Join(path, "config.json")); err == nil {
+				return fmt.Errorf("%s %w: name the folder of results", root, ErrRuns)
+			}
+			if filepath.Dir(path) == filepath.Clean(root) && slices.Contains(otherFolders, entry.Name()) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(path) != ".json" {
+			return nil
 		}
 		r, err := Read(path)
 		if want := filepath.Join(root, r.File()); err == nil && filepath.Clean(path) != want {
@@ -243,5 +249,5 @@ func ReadAll(root string) (results []Result, err error) {
 	slices.SortStableFunc(results, func(a, b Result) int {
 		return cmp.Or(cmp.Compare(a.Family(), b.Family()), cmp.Compare(a.Column(), b.Column()), cmp.Compare(a.Seed, b.Seed))
 	})
-	return results, errors.Join(err, repeated(results))
+	return results, cmp.Or(err, repeated(results))
 }

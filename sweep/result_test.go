@@ -74,6 +74,7 @@ func TestReadIsStrict(t *testing.T) {
 		`recipe is "../lstm"`:                   {`widths/lstm`, `../lstm`},
 		"config is missing":                     {",\n  \"config\": {\n    \"name\": \"n\"\n  }", ""},
 		"measured is [3]: it must be an object": {"{\n    \"correct\": 3,\n    \"total\": 4\n  }", "[3]"},
+		`measured is [ "éé`:                     {"{\n    \"correct\": 3,\n    \"total\": 4\n  }", "[\n\"" + strings.Repeat("é", 50) + "\"]"},
 		"its name must be":                      {`"seed": 2`, `"seed": 3`},
 	} {
 		bad := strings.Replace(string(good), change[0], change[1], 1)

@@ -227,7 +227,7 @@ type finalized struct {
 func (f *finalized) Finalize() { f.times++ }
 
 // The summary has the mean and the sample deviation of the results, and chooses by validation, not by the measured figures. The expectations are
-// worked out by hand.
+// worked out by hand. Caught when planted: metrics of the best seed only.
 func TestSummarize(t *testing.T) {
 	root := t.TempDir()
 	cells := smallCells(t, root)
@@ -235,7 +235,11 @@ func TestSummarize(t *testing.T) {
 		r := example()
 		r.Recipe, r.Seed, r.Config, r.ChosenBy = c.Recipe, c.Run.Seed, c.Run.JSON(), ByAccuracy
 		r.Validation, r.Seconds = []float64{0.5, 0.2, 0.1, 0.3}[i], float64(10*(i+1))
-		r.Measured = fmt.Appendf(nil, `{"examples": 20, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": %v}]}`, []float64{0.9, 0.5, 0.7, 0.6}[i])
+		more := ""
+		if i == 0 { // not the best seed of cell one
+			more = `, {"name": "span F1", "value": 0.4}`
+		}
+		r.Measured = fmt.Appendf(nil, `{"examples": 20, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": %v}%s]}`, []float64{0.9, 0.5, 0.7, 0.6}[i], more)
 		if err := r.Save(c.Results); err != nil {
 			t.Fatal(err)
 		}
@@ -247,6 +251,9 @@ func TestSummarize(t *testing.T) {
 	one, two := list[0], list[1]
 	if m := one.Metric("accuracy"); one.Cell != "one" || math.Abs(m.Mean-0.8) > 1e-12 || math.Abs(m.Deviation-math.Sqrt(0.02)) > 1e-12 || m.N != 2 || m.String() != "0.80 ± 0.14" {
 		t.Errorf("%+v", one)
+	}
+	if m := one.Metric("span F1"); m.N != 1 || m.Mean != 0.4 {
+		t.Errorf("a metric that only another seed has: %+v", m)
 	}
 	if one.BestSeed != 6 || one.BestFigures() != "seed 6: 0.7" || one.Seconds.Mean != 20 || one.Best {
 		t.Errorf("%+v", one)

@@ -78,6 +78,7 @@ func Summarize(cells []Cell) ([]Summary, error) {
 func summarize(name string, results []Result) (Summary, error) {
 	s := Summary{Cell: name, Seeds: []uint64{}, Metrics: []Spread{}, BestMetrics: []Metric{}}
 	var validations, seconds []float64
+	var names []string // of metrics; a seed may lack one that had nothing to measure
 	values := map[string][]float64{}
 	lowest := math.Inf(1)
 	for _, r := range results {
@@ -88,14 +89,17 @@ func summarize(name string, results []Result) (Summary, error) {
 		s.Model, s.Parameters, s.Seeds = r.Model, r.Parameters, append(s.Seeds, r.Seed)
 		validations, seconds = append(validations, r.Validation), append(seconds, r.Seconds)
 		for _, metric := range m.Metrics {
+			if values[metric.Name] == nil {
+				names = append(names, metric.Name)
+			}
 			values[metric.Name] = append(values[metric.Name], metric.Value)
 		}
 		if r.Validation < lowest {
 			lowest, s.BestSeed, s.BestMetrics = r.Validation, r.Seed, m.Metrics
 		}
 	}
-	for _, metric := range s.BestMetrics {
-		s.Metrics = append(s.Metrics, spread(metric.Name, values[metric.Name]))
+	for _, name := range names {
+		s.Metrics = append(s.Metrics, spread(name, values[name]))
 	}
 	s.Validation, s.Seconds = spread("", validations), spread("", seconds)
 	return s, nil

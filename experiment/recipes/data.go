@@ -1,8 +1,8 @@
 package recipes
 
 import (
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,6 +21,9 @@ func (r Recipe) WithData(paths map[string]string) (experiment.Run, error) {
 	run := r.Run()
 	for _, n := range r.Needs {
 		path := paths[n.Name]
+		if path == "" && n.File != "" {
+			path = n.Default // whose file may be uncompressed
+		}
 		if path == "" {
 			continue
 		}
@@ -86,14 +89,14 @@ func (c *DataCheck) Missing(r experiment.Run) error {
 	case agreement.Verbs:
 		return exists(d.Path)
 	case agreement.Pairs:
-		return errors.Join(exists(d.Path), exists(d.Text))
+		return cmp.Or(exists(d.Path), exists(d.Text))
 	case agreement.Forms:
 		return formsMissing(d)
 	case agreement.TextForms:
 		if d.Text == "" {
 			return formsMissing(d.Forms)
 		}
-		return errors.Join(formsMissing(d.Forms), exists(d.Text))
+		return cmp.Or(formsMissing(d.Forms), exists(d.Text))
 	case lambada.Language:
 		return lambadaMissing(d.Data)
 	case lambada.Reading:
@@ -130,11 +133,11 @@ func lambadaMissing(d lambada.Data) error {
 	if d.Prose == "" { // the authors' archive contains the novels
 		return exists(d.Path)
 	}
-	return errors.Join(exists(filepath.Join(d.Path, lambada.Test)), exists(d.Prose))
+	return cmp.Or(exists(filepath.Join(d.Path, lambada.Test)), exists(d.Prose))
 }
 
 func formsMissing(d agreement.Forms) error {
-	return errors.Join(numpredMissing(d.Path), exists(d.Pairs))
+	return cmp.Or(numpredMissing(d.Path), exists(d.Pairs))
 }
 
 func numpredMissing(folder string) error {

@@ -115,7 +115,7 @@ func unknown(name string) error {
 			return fmt.Errorf("recipe %q is not known: choose one of %s", name, columns)
 		}
 	}
-	if near, ok := strictjson.Nearest(name, slices.AppendSeq(names, maps.Keys(renamed))); ok {
+	if near, ok := strictjson.Nearest(name, slices.Concat(names, slices.Sorted(maps.Keys(renamed)))); ok {
 		if now, ok := renamed[near]; ok {
 			near = now
 		}

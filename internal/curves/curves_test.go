@@ -246,3 +246,25 @@ func TestThin(t *testing.T) {
 		t.Errorf("%v %v", training, validation)
 	}
 }
+
+// A row of validation that comes after that of training at the same step is new, not a reset. Caught when planted: a step that is not above the last
+// one as a reset.
+func TestFollowValidation(t *testing.T) {
+	log := create(t)
+	f, err := curves.Follow(log.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for split, want := range map[string]string{"training": "5t@2.5:0.20", "validation": "5v@2.5:0.20"} {
+		if err := log.AppendMetrics(map[string]any{"step": 5, "split": split, "loss": 0.2}); err != nil {
+			t.Fatal(err)
+		}
+		e := tensorboard.Event{Step: 5, Scalars: []tensorboard.Scalar{{Tag: split + "/loss", Value: 0.2}, {Tag: runlog.SecondsTag, Value: 2.5}}}
+		if err := log.AppendEvent(e); err != nil {
+			t.Fatal(err)
+		}
+		if rows, again, err := f.Next(); err != nil || text(rows) != want || again {
+			t.Errorf("%s: %s, %v, %v, want %s", split, text(rows), again, err, want)
+		}
+	}
+}

@@ -1,7 +1,6 @@
 package score
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,22 +11,31 @@ import (
 type Confusion struct {
 	Classes []string `json:"classes"`
 	Counts  [][]int  `json:"counts"` // Counts[i][j]: answers of true class i that were predicted as j
+
+	at map[string]int // of each class in Classes; nil before the first answer is counted
 }
 
-// NewConfusion returns a confusion without answers. It adds the missing classes when they are counted.
+// NewConfusion returns a confusion without answers. It adds the missing classes when they are counted. No two classes may have the same name.
 func NewConfusion(classes []string) *Confusion {
-	c := &Confusion{}
-	for _, name := range classes {
-		c.index(name)
+	c := &Confusion{Classes: slices.Clone(classes), Counts: make([][]int, len(classes))}
+	for i := range c.Counts {
+		c.Counts[i] = make([]int, len(classes))
 	}
 	return c
 }
 
 // index returns the number of a class, which is added if it is missing.
 func (c *Confusion) index(name string) int {
-	if at := slices.Index(c.Classes, name); at >= 0 {
+	if c.at == nil {
+		c.at = make(map[string]int, len(c.Classes))
+		for i, name := range c.Classes {
+			c.at[name] = i
+		}
+	}
+	if at, ok := c.at[name]; ok {
 		return at
 	}
+	c.at[name] = len(c.Classes)
 	for i := range c.Counts {
 		c.Counts[i] = append(c.Counts[i], 0)
 	}
@@ -54,14 +62,15 @@ type ClassScore struct {
 
 // Scores returns the scores of every class.
 func (c *Confusion) Scores() []ClassScore {
-	list := make([]ClassScore, len(c.Classes))
-	for i, name := range c.Classes {
-		support, predicted := 0, 0
-		for j := range c.Classes {
-			support += c.Counts[i][j]
-			predicted += c.Counts[j][i]
+	list, support, predicted := make([]ClassScore, len(c.Classes)), make([]int, len(c.Classes)), make([]int, len(c.Classes))
+	for i, row := range c.Counts {
+		for j, n := range row {
+			support[i] += n
+			predicted[j] += n
 		}
-		list[i] = classScore(name, c.Counts[i][i], predicted, support)
+	}
+	for i, name := range c.Classes {
+		list[i] = classScore(name, c.Counts[i][i], predicted[i], support[i])
 	}
 	return list
 }
@@ -100,22 +109,6 @@ func (c *Confusion) MacroF1() float64 {
 		}
 	}
 	return sum / float64(max(n, 1))
-}
-
-// Validate returns an error unless the counts are a matrix of the classes.
-func (c *Confusion) Validate() error {
-	if len(c.Counts) != len(c.Classes) {
-		return fmt.Errorf("confusion: %d rows of counts for %d classes", len(c.Counts), len(c.Classes))
-	}
-	for i, row := range c.Counts {
-		if len(row) != len(c.Classes) {
-			return fmt.Errorf("confusion: row %d has %d counts for %d classes", i+1, len(row), len(c.Classes))
-		}
-		if slices.Min(row) < 0 {
-			return errors.New("confusion: a count is negative")
-		}
-	}
-	return nil
 }
 
 // Limits of what fits on a screen.

@@ -42,17 +42,21 @@ func TestConfusionAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-func TestConfusionValidate(t *testing.T) {
-	for want, c := range map[string]score.Confusion{
-		"1 rows":   {Classes: []string{"a", "b"}, Counts: [][]int{{1, 2}}},
-		"row 2":    {Classes: []string{"a", "b"}, Counts: [][]int{{1, 2}, {1}}},
-		"negative": {Classes: []string{"a"}, Counts: [][]int{{-1}}},
-	} {
-		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", c, err, want)
-		}
+// A confusion of many classes is made row by row, each once. Caught when planted: rows that grow class by class.
+func TestConfusionOfManyClasses(t *testing.T) {
+	const n = 300
+	classes := make([]string, n)
+	for i := range classes {
+		classes[i] = fmt.Sprintf("class %d", i)
 	}
-	if err := score.NewConfusion([]string{"a", "b"}).Validate(); err != nil {
-		t.Error(err)
+	if times := testing.AllocsPerRun(5, func() { score.NewConfusion(classes) }); times > n+10 {
+		t.Errorf("%v allocations for %d classes", times, n)
+	}
+	c := score.NewConfusion(classes)
+	for i := range n {
+		c.Add(classes[i], classes[n-1-i])
+	}
+	if c.Counts[7][n-8] != 1 || c.Accuracy().Total != n || c.Accuracy().Correct != 0 || len(c.Classes) != n {
+		t.Errorf("%d classes, %v", len(c.Classes), c.Accuracy())
 	}
 }

@@ -130,6 +130,9 @@ func drawStories(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(
 			continue
 		}
 		trace, err := m.Trace(ctx, s.Text)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		if err != nil {
 			log(fmt.Sprintf("figure %d is not drawn: %v", s.Figure, err))
 			continue

@@ -108,7 +108,7 @@ func trainedCell(t *testing.T, r Request) (sweep.Cell, sweep.Outcome, *pipeline.
 // A result counts what single questions come to: answers, attention on the supporting fact in the first step, and steps. Of 120 test stories
 // with two questions each, every question has two facts, so 3 positions; a tenth of the training stories is for validation.
 // Caught when planted: validation questions tested; attention of the first position; ponder times of fixed models; the figure of
-// another task; facts in another order.
+// another task; facts in another order; an interrupt that only leaves out the figures.
 func TestMeasureBabi(t *testing.T) {
 	data := distribution(t)
 	for _, name := range []string{"babi-1k-single", "babi-1k-single-adaptive", "babi-1k-single-transformer"} {
@@ -143,6 +143,11 @@ func TestMeasureBabi(t *testing.T) {
 		svg, err := os.ReadFile(filepath.Join(c.Results, name, "task01-seed1-figure5.svg"))
 		if others, _ := filepath.Glob(filepath.Join(c.Results, name, "*.svg")); err != nil || len(others) != 1 || !strings.Contains(string(svg), "john travelled to the hallway .") {
 			t.Errorf("%s: %v, %v", name, others, err)
+		}
+		stopped, stop := context.WithCancel(t.Context())
+		stop()
+		if err := drawStories(stopped, m, c, func(line string) { t.Error(line) }); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: an interrupt while stories are drawn: %v", name, err)
 		}
 	}
 }

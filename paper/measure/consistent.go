@@ -70,8 +70,14 @@ func checkBalanced(m score.Metric, all, plural score.Accuracy) error {
 	if math.IsNaN(m.Value) || n == 0 || plural.Total != n || p == 0 || p == n {
 		return nil
 	}
-	for s := max(0, c-p); s <= min(c, n-p); s++ {
-		if math.Abs(m.Value-(float64(s)/float64(n-p)+float64(c-s)/float64(p))/2) < 1e-9 {
+	low, high := max(0, c-p), min(c, n-p)
+	mean := func(s int) float64 { return (float64(s)/float64(n-p) + float64(c-s)/float64(p)) / 2 }
+	nearest := low // the s whose mean is nearest to the value: the mean is linear in s
+	if slope := 0.5/float64(n-p) - 0.5/float64(p); slope != 0 {
+		nearest = int(min(max(math.Round((m.Value-mean(0))/slope), float64(low)), float64(high)))
+	}
+	for s := max(nearest-1, low); s <= min(nearest+1, high); s++ { // rounding may miss it by one
+		if math.Abs(m.Value-mean(s)) < 1e-9 {
 			return nil
 		}
 	}
@@ -146,7 +152,7 @@ func checkNotes(s TranslatedSet) error {
 	scores := map[string]int{}
 	for _, note := range s.Notes {
 		kind, _, _ := strings.Cut(note, "|")
-		err := error(nil)
+		var err error
 		switch kind {
 		case "BLEU":
 			err = checkBLEU(s.BLEU, note)

@@ -26,6 +26,15 @@ func TestCheckBalanced(t *testing.T) {
 		list[0].Name, list[1].Name, list[2].Name = "total", "total balanced", "total always plural"
 		refusedUnless(t, right, checkMetrics(list), value, "total")
 	}
+	// As many singular as plural verbs, 3 of 10 of all correct: .3, whichever they are. Counts that no test set has are checked in no time.
+	for _, c := range []struct {
+		correct, total, plural int
+		value                  float64
+		right                  bool
+	}{{3, 10, 5, 0.3, true}, {3, 10, 5, 0.31, false}, {1 << 60, 1 << 61, 1 << 59, 0.5, true}, {1 << 60, 1 << 61, 1 << 59, 0.99, false}} {
+		m := score.Figure("total balanced", c.value)
+		refusedUnless(t, c.right, checkBalanced(m, score.Accuracy{Correct: c.correct, Total: c.total}, score.Accuracy{Correct: c.plural, Total: c.total}), c)
+	}
 	for value, right := range map[float64]bool{1: true, 0: true, 1.01: false, -0.01: false, 7: false} {
 		refusedUnless(t, right, checkMetrics([]score.Metric{score.Figure("random content word", value)}), value)
 	}

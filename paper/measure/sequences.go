@@ -44,10 +44,10 @@ func Accuracies(s score.Score) string {
 	return fmt.Sprintf("%s (%s)", Decimals(s.Tokens), Decimals(s.Sequences))
 }
 
-// Decimals formats a share with three decimals, or with more if it would otherwise round to 1 despite an error.
+// Decimals formats a share with three decimals, or with more if it would otherwise round to 1 despite an error. A float64 has no more than 16.
 func Decimals(a score.Accuracy) string {
 	digits := 3
-	for a.Correct < a.Total && strings.HasPrefix(fmt.Sprintf("%.*f", digits, a.Value()), "1") {
+	for a.Correct < a.Total && digits < 16 && strings.HasPrefix(fmt.Sprintf("%.*f", digits, a.Value()), "1") {
 		digits++
 	}
 	return fmt.Sprintf("%.*f", digits, a.Value())

@@ -130,9 +130,11 @@ func TestDiffer(t *testing.T) {
 	}
 }
 
+// Caught when planted: no limit of the digits, which does not end.
 func TestDecimals(t *testing.T) {
 	for want, a := range map[string]score.Accuracy{
 		"1.000": {Correct: 10, Total: 10}, "0.99999": {Correct: 99_999, Total: 100_000}, "0.999": {Correct: 999, Total: 1000}, "0.000": {Correct: 0, Total: 7},
+		"1.0000000000000000": {Correct: 1<<62 - 1, Total: 1 << 62}, // is 1 in float64
 	} {
 		if got := Decimals(a); got != want {
 			t.Errorf("%v is %s, want %s", a, got, want)

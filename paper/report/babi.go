@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -228,12 +227,4 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 		texts = append(texts, fmt.Sprintf("%s, in %s. Errors and ponder times of that task are not comparable with the paper's.", file, and(families[file])))
 	}
 	return texts
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) (keys []K) {
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }

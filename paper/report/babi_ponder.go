@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -97,7 +98,7 @@ func depths(list []babiTask) string {
 		}
 	}
 	var texts []string
-	for _, steps := range sortedKeys(byDepth) {
+	for _, steps := range slices.Sorted(maps.Keys(byDepth)) {
 		texts = append(texts, fmt.Sprintf("%s (%s)", numbered(byDepth[steps]), count(steps, "step")))
 	}
 	return and(texts)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -160,7 +161,7 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 		}
 		cells := []string{title, "ours, " + count(len(runs), "seed") + meanSteps(runs, best[0].Set)}
 		for _, f := range c.Figures {
-			cells = append(cells, orMissing(figureCell(f, runs)))
+			cells = append(cells, cmp.Or(figureCell(f, runs), "missing"))
 		}
 		for _, f := range best {
 			cells = append(cells, figureCell(f, []run{chosen(runs)}))

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -26,7 +27,7 @@ func (p *page) metricsDetails(t paper.Table) {
 			for _, result := range p.book.of(r.Family, c.Name) {
 				cells := []string{result.Recipe, fmt.Sprint(result.Seed)}
 				for _, f := range c.Figures {
-					cells = append(cells, orMissing(figureCell(f, []run{result})))
+					cells = append(cells, cmp.Or(figureCell(f, []run{result}), "missing"))
 				}
 				p.row(cells...)
 			}

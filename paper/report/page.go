@@ -265,11 +265,3 @@ func numbered(tasks []int) string {
 	}
 	return "tasks " + and(runs)
 }
-
-// orMissing returns the text of a cell, or "not run" without a result.
-func orMissing(cell string) string {
-	if cell == "" {
-		return "missing"
-	}
-	return cell
-}

@@ -65,6 +65,9 @@ func ReadSearches(root string) (list []Search, err error) {
 			}
 			continue
 		}
+		if filepath.Ext(e.Name()) != ".json" {
+			continue
+		}
 		s, err := readSearch(name)
 		if err != nil {
 			return nil, fmt.Errorf("%s.json: %w", name, err)

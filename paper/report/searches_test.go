@@ -88,6 +88,9 @@ func readSearchFile(t *testing.T, name, content string, results []sweep.Result) 
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(folder, ".DS_Store"), nil, 0o644); err != nil { // files of other kinds are no searches
+		t.Fatal(err)
+	}
 	return ReadSearches(dir)
 }
 

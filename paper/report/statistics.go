@@ -106,6 +106,9 @@ func probability(p float64) string {
 	return fmt.Sprintf("p = %.2g", p)
 }
 
+// rounding is the deviation, relative to the mean, that equal values may have.
+const rounding = 1e-9
+
 // welch compares the means of two samples of seeds by Welch's t-test. There is no test with fewer than two seeds of a model, and none if the seeds
 // of neither differ.
 func welch(a, b []float64) comparison {
@@ -115,11 +118,11 @@ func welch(a, b []float64) comparison {
 	if len(a) < 2 || len(b) < 2 {
 		return c
 	}
-	x, y := deviationA*deviationA/float64(len(a)), deviationB*deviationB/float64(len(b))
-	if x+y == 0 {
+	if deviationA <= rounding*math.Abs(meanA) && deviationB <= rounding*math.Abs(meanB) {
 		c.n += " without deviation"
 		return c
 	}
+	x, y := deviationA*deviationA/float64(len(a)), deviationB*deviationB/float64(len(b))
 	c.test = "Welch's t-test"
 	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
 	c.p = significance.StudentTwoSided(c.difference/math.Sqrt(x+y), freedom)
@@ -137,7 +140,6 @@ func paired(a, b []float64) comparison {
 	}
 	m, deviation := moments(differences)
 	c := comparison{difference: m, p: math.NaN(), test: noTest, n: fmt.Sprint(len(a))}
-	const rounding = 1e-9 // of equal differences
 	if len(a) > 1 && deviation > rounding*math.Abs(m) {
 		c.test, c.p = "paired t-test over tasks", significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
 	}

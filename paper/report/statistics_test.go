@@ -10,7 +10,8 @@ import (
 
 // Values of scipy.stats.ttest_ind(a, b, equal_var=False) and ttest_rel, and of the two-proportion z-test by hand: (.6 - .5) / sqrt(.55 * .45 * .02)
 // is 1.4213, p = .1552. Without two seeds of both models, a deviation or an example that one run has right and another wrong, there is no test.
-// Caught when planted: a test of three seeds against one; the p-value 1 of proportions that are both 0; a z-test that counts as one over seeds.
+// Caught when planted: a test of three seeds against one; the p-value 1 of proportions that are both 0; a z-test that counts as one over seeds;
+// a deviation that comes from rounding alone.
 func TestComparisons(t *testing.T) {
 	for _, c := range []struct {
 		got                      comparison
@@ -23,6 +24,7 @@ func TestComparisons(t *testing.T) {
 		{welch([]float64{0.25}, []float64{0.5, 0.75}), -0.375, math.NaN(), 0, "", "no test: n = 1 and 2"},
 		{welch([]float64{1}, []float64{2}), -1, math.NaN(), 0, "", "no test: n = 1 and 1"},
 		{welch([]float64{1, 1}, []float64{2, 2, 2}), -1, math.NaN(), 0, "", "no test: n = 2 and 3 without deviation"},
+		{welch([]float64{0.007, 0.007, 0.007}, []float64{0.006, 0.006, 0.006}), 0.001, math.NaN(), 0, "", "no test: n = 3 and 3 without deviation"}, // their means are rounded
 		{paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}), 0.75, 0.245194, 1e-5, "not distinguishable", "paired t-test over tasks, n = 4, p = 0.25"},
 		{paired([]float64{1}, []float64{2}), -1, math.NaN(), 0, "", "no test: n = 1"},
 		{proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100}), 0.1, 0.15521, 1e-4, "", "one run each; z-test of these runs, n = 100 examples, p = 0.16"},

@@ -1,6 +1,9 @@
 package report
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // A Verdict says how our measurement of a table or claim compares with the paper's.
 type Verdict string
@@ -65,7 +68,7 @@ func (p *page) verdicts() {
 		p.head(part.title, "verdict", "paper", "ours", "why")
 		for i, c := range part.claims {
 			j := part.found[i]
-			p.row(c.where+": "+c.what, string(j.verdict), c.paper, orDash(j.ours), j.why)
+			p.row(c.where+": "+c.what, string(j.verdict), c.paper, cmp.Or(j.ours, "-"), j.why)
 		}
 		p.printf("\n")
 	}
@@ -83,11 +86,4 @@ func sum(tally map[Verdict]int) string {
 		texts = append(texts, text)
 	}
 	return and(texts)
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

@@ -46,7 +46,7 @@ type Babi struct {
 	// mary becomes john, and john mary. Validation and test questions stay as they are.
 	Rename bool `json:"rename,omitempty"`
 	// RenameShare is the share of the visits that Rename applies to; 0 means all of them. The other visits show the questions as they are.
-	// Task 16 is learned with a share of 0.5 and not with 1 (docs/log.md).
+	// With a share of 0.5 task 16 is learned, with 1 it is not (docs/log.md).
 	RenameShare float64 `json:"rename_share,omitempty"`
 	// Reword replaces verbs and conjunctions of training facts by ones that mean the same, such as went by journeyed, at each visit of a
 	// question anew.
