@@ -34,8 +34,9 @@ func judgeSharpening(adaptive bool) func(book) judgement {
 				}
 			}
 		}
-		j := judgement{fmt.Sprintf("in %d of %d models and tasks, at every step in %d%s", sharp, total, every, example), NotReproduced,
-			"attention to the supporting facts, relative to uniform, in the last step at least .9 of the highest and above the first; tasks 1 to 3 where solved"}
+		j := judgement{ours: fmt.Sprintf("in %d of %d models and tasks, at every step in %d%s", sharp, total, every, example), verdict: NotReproduced,
+			brief: fmt.Sprintf("in %d of %d models and tasks", sharp, total),
+			why:   "attention to the supporting facts, relative to uniform, in the last step at least .9 of the highest and above the first; tasks 1 to 3 where solved"}
 		switch {
 		case total == 0:
 			return judgement{verdict: NotRun}

@@ -130,7 +130,10 @@ func (b book) judgeByFacts(format string, moment func(measure.PonderTimes) (coun
 			why = append(why, "does not rise over the questions of all solved tasks, "+name)
 		}
 	}
-	j := judgement{strings.Join(ours, "; "), NotReproduced, strings.Join(append([]string{"tasks 1, 2, 3, own training file, at most 5 % errors"}, why...), "; ")}
+	j := judgement{ours: strings.Join(ours, "; "), verdict: NotReproduced, why: strings.Join(append([]string{"tasks 1, 2, 3, own training file, at most 5 % errors"}, why...), "; ")}
+	if len(ours) > 0 {
+		j.brief = ours[0]
+	}
 	switch {
 	case len(ours) == 0:
 		return judgement{verdict: NotRun}
@@ -140,7 +143,7 @@ func (b book) judgeByFacts(format string, moment func(measure.PonderTimes) (coun
 	case complete:
 		j.verdict = Reproduced
 	default:
-		j.why = "no model with halting solves all three; " + j.why
+		j.why, j.reason = "no model with halting solves all three; "+j.why, "no model solves all three"
 	}
 	return j
 }
@@ -216,11 +219,13 @@ func judgeEarlyHalting(b book) judgement {
 	for _, n := range best.positions().Positions {
 		steps = append(steps, thousands(n))
 	}
-	j := judgement{fmt.Sprintf("%s (positions of the best seed that halt at step 1, 2, ...: %s)", and(shares), strings.Join(steps, " / ")), NotReproduced, ""}
+	j := judgement{ours: fmt.Sprintf("%s (positions of the best seed that halt at step 1, 2, ...: %s)", and(shares), strings.Join(steps, " / ")), verdict: NotReproduced}
+	j.brief = and(shares)
 	j.why = fmt.Sprintf("%s, the best model with halting on task 3, %s, best first, test errors %s; many: a tenth", settingTitle(row.Family), count(of, "seed"), and(errors))
 	switch {
 	case best.best > paper.BabiFails:
 		j.verdict, j.why = NotComparable, "no model with halting solves task 3; "+j.why
+		j.reason = "task 3 not solved"
 	case early == of:
 		j.verdict = Reproduced
 	case 2*early < of:

@@ -73,8 +73,8 @@ func judgeGrowth(b book) judgement {
 			smaller++
 		}
 	}
-	j := judgement{strings.Join(shape, "; "), NotReproduced,
-		fmt.Sprintf("rises in %d of %d settings, smaller at the most attractors than at the fewest in %d; data not the paper's", len(shape), total, smaller)}
+	j := judgement{ours: strings.Join(shape, "; "), verdict: NotReproduced, brief: fmt.Sprintf("rises in %d of %d settings", len(shape), total),
+		why: fmt.Sprintf("rises in %d of %d settings, smaller at the most attractors than at the fewest in %d; data not the paper's", len(shape), total, smaller)}
 	switch {
 	case total == 0:
 		return judgement{verdict: NotRun}
@@ -157,9 +157,10 @@ func judgeNeuralGPU(b book) judgement {
 			below = append(below, c.Title)
 		}
 	}
-	j := judgement{strings.Join(ours, ", "), Reproduced, "rounded as the paper prints it"}
+	j := judgement{ours: strings.Join(ours, ", "), verdict: Reproduced, why: "rounded as the paper prints it"}
 	if len(below) > 0 {
-		j.verdict, j.why = NotReproduced, "below in "+and(below)+"; trained without the curriculum of its authors"
+		j.verdict, j.reason = NotReproduced, "below in "+and(below)
+		j.why = j.reason + "; trained without the curriculum of its authors"
 	}
 	return j
 }
@@ -189,7 +190,7 @@ func judgeExecute(baselines ...string) func(book) judgement {
 			why = []string{"worse: " + and(unique(worse, func(c pair) string { return fmt.Sprintf("%s (%s)", c.other, c.setting) }))}
 		}
 		ours := fmt.Sprintf("of %d pairs better in %d, worse in %d, not distinguishable in %d, without a test %d", len(pairs), n.better, n.worse, n.equal, n.untested)
-		return judgement{ours, verdictOf(pairs), strings.Join(append(why, testsOf(pairs)...), "; ")}
+		return judgement{ours: ours, verdict: verdictOf(pairs), why: strings.Join(append(why, testsOf(pairs)...), "; "), brief: briefly(pairs)}
 	}
 }
 
@@ -248,5 +249,6 @@ func judgeTranslationHalting(b book) judgement {
 	if result.excepted {
 		j.ours = fmt.Sprintf("%s%s against %s at fixed depth", bleu(halting), exception, bleu(fixed))
 	}
+	j.brief = ""
 	return j
 }

@@ -103,7 +103,7 @@ func judgeOrder(b book) judgement {
 	if all == nil {
 		return judgement{verdict: NotRun}
 	}
-	j := judgement{format(all), NotReproduced, count(fewest, "seed") + " each, no test"}
+	j := judgement{ours: format(all), verdict: NotReproduced, why: count(fewest, "seed") + " each, no test"}
 	if most > fewest {
 		j.why = "at least " + j.why
 	}
@@ -113,7 +113,7 @@ func judgeOrder(b book) judgement {
 		j.why = fmt.Sprintf("the same order, but not for words in the vocabulary: %s; %s", format(known), j.why)
 	}
 	if fewest < 2 {
-		j.verdict = NotComparable
+		j.verdict, j.reason = NotComparable, count(fewest, "seed")+" each"
 	}
 	return j
 }
@@ -126,12 +126,12 @@ func judgeDepth(b book) judgement {
 		return judgement{verdict: NotRun}
 	}
 	mean, deviation := chosen(runs).ponder("test")
-	j := judgement{fmt.Sprintf("%.2f ± %.2f steps", mean, deviation), Reproduced, count(len(runs), "seed")}
+	j := judgement{ours: fmt.Sprintf("%.2f ± %.2f steps", mean, deviation), verdict: Reproduced, why: count(len(runs), "seed")}
 	if deviation < papers/2 {
 		j.verdict, j.why = NotReproduced, "all positions take nearly the same number of steps; "+j.why
 	}
 	if len(runs) < 2 {
-		j.verdict = NotComparable
+		j.verdict, j.reason = NotComparable, count(len(runs), "seed")
 	}
 	return j
 }

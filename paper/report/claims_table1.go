@@ -22,6 +22,7 @@ func (b book) judgeBabi(setting string) judgement {
 	if a.tasks < len(paper.BabiTasks) {
 		j.ours += " over " + count(a.tasks, "task")
 	}
+	j.brief = j.ours
 	halting, transformer := averageBabi(b.babiRow("babi-"+setting+"-adaptive")), averageBabi(b.babiRow("babi-"+setting+"-transformer"))
 	for _, other := range []struct {
 		name string
@@ -34,11 +35,16 @@ func (b book) judgeBabi(setting string) judgement {
 			}
 		}
 	}
+	if halting.tasks >= enoughTasks {
+		j.brief += fmt.Sprintf(", halting %.2f", halting.best)
+	}
 	why := []string{seeds}
-	if text := standInErrors(list); text != "" {
-		why = append(why, text)
-	} else if lacks := babiLacks(list); len(lacks) > 0 {
-		why = append(why, numbered(lacks)+" not run")
+	missing := standInErrors(list)
+	if lacks := babiLacks(list); missing == "" && len(lacks) > 0 {
+		missing = numbered(lacks) + " not run"
+	}
+	if missing != "" {
+		why = append(why, missing)
 	}
 	if text := failingSeeds(ownFiles(list)); text != "" {
 		why = append(why, text)
@@ -51,11 +57,12 @@ func (b book) judgeBabi(setting string) judgement {
 		j.verdict = NotReproduced
 		if len(a.failed) > 0 {
 			why = append(why, numbered(a.failed)+fails(len(a.failed)))
+			j.reason = count(len(a.failed), "task") + fails(len(a.failed))
 		}
 	case a.tasks < len(paper.BabiTasks):
-		j.verdict = NotComparable
+		j.verdict, j.reason = NotComparable, missing
 	case paper.BabiRenamed(setting):
-		j.verdict = Changed
+		j.verdict, j.reason = Changed, "words of training stories exchanged"
 		why = append(why, "people, places, objects and synonyms of training stories exchanged")
 	default:
 		j.verdict = Reproduced

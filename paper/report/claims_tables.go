@@ -56,7 +56,7 @@ func judgeAgreement(b book) judgement {
 	if len(ours) == 0 {
 		return judgement{verdict: NotRun}
 	}
-	return judgement{strings.Join(ours, ", "), NotComparable, "the ranking has sentences with more attractors than the paper's; trained on a tenth of the rows"}
+	return judgement{ours: strings.Join(ours, ", "), verdict: NotComparable, reason: "trained on a tenth of the rows", why: "the ranking has sentences with more attractors than the paper's; trained on a tenth of the rows"}
 }
 
 // reached compares a figure with the paper's, rounded as the paper prints it.
@@ -106,7 +106,8 @@ func lambada(column, metric, why string, others ...string) func(book) judgement 
 		if len(ours) == 0 {
 			return judgement{verdict: NotRun}
 		}
-		return judgement{strings.Join(ours, "; "), NotComparable, why}
+		reason, _, _ := strings.Cut(why, ";")
+		return judgement{ours: strings.Join(ours, "; "), verdict: NotComparable, why: why, brief: ours[len(ours)-1], reason: reason}
 	}
 }
 
@@ -143,7 +144,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 		}
 	}
 	return func(b book) judgement {
-		var ours, below, single, notes []string
+		var ours, brief, below, single, notes []string
 		for i, c := range t.Columns {
 			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets()[0].Name)
 			if !ok {
@@ -155,7 +156,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 			} else {
 				single = append(single, c.Title)
 			}
-			ours = append(ours, text)
+			ours, brief = append(ours, text), append(brief, fmt.Sprintf("%.3f", a.Value()))
 			figure := publishedSequence(published, c)
 			if !reachesRounded(a.Value(), figure) {
 				below = append(below, c.Title)
@@ -168,13 +169,14 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 		if how != "" {
 			why = append(why, how)
 		}
-		j := judgement{ours: strings.Join(ours, ", "), verdict: Reproduced}
+		j := judgement{ours: strings.Join(ours, ", "), verdict: Reproduced, brief: strings.Join(brief, ", ")}
 		switch {
 		case len(below) > 0:
-			j.verdict = NotReproduced
+			j.verdict, j.reason = NotReproduced, "below in "+and(below)
 			why = append(why, "below the paper in "+and(below))
 		case whenChanged == Changed:
 			j.verdict = Changed
+			j.reason, _, _ = strings.Cut(strings.ReplaceAll(how, ";", ","), ",")
 		case how == "":
 			why = append(why, "best seed, rounded as the paper prints it")
 		}
@@ -217,7 +219,7 @@ func roundingNotes(best, mean float64, figure string) string {
 
 // judgeWMT14 judges table 7, which was not run; our results are on smaller data.
 func judgeWMT14(b book) judgement {
-	j := judgement{verdict: NotRun, why: "about a day on an accelerator"}
+	j := judgement{verdict: NotRun, why: "about a day on an accelerator", reason: "needs an accelerator"}
 	if ut, other := sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU"), sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU"); len(ut) > 0 && len(other) > 0 {
 		j.ours = fmt.Sprintf("Multi30k instead: %s, Transformer %s", spread("%.2f", ut), spread("%.2f", other))
 	}

@@ -155,8 +155,9 @@ func judgeOverfitting(b book) judgement {
 	if of == 0 {
 		return judgement{verdict: NotRun, why: "no curves of training and validation of a Transformer"}
 	}
-	j := judgement{"overfits in " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), NotReproduced,
-		fmt.Sprintf("after its lowest validation cross entropy, training falls and validation rises by more than a tenth; of the other %d runs, %d ended at perfect validation", of-overfit, perfect)}
+	j := judgement{ours: "overfits in " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), verdict: NotReproduced,
+		brief: fmt.Sprintf("overfits in %d of %d models", overfit, of),
+		why:   fmt.Sprintf("after its lowest validation cross entropy, training falls and validation rises by more than a tenth; of the other %d runs, %d ended at perfect validation", of-overfit, perfect)}
 	switch {
 	case overfit == of:
 		j.verdict = Reproduced

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -81,7 +82,22 @@ func judge(pairs []pair, digits string) judgement {
 		why = append(why, slices.DeleteFunc(words, func(word string) bool { return word == "" })...)
 	}
 	why = append(why, testsOf(pairs)...)
-	return judgement{strings.Join(ours, "; "), verdictOf(pairs), strings.Join(why, "; ")}
+	return judgement{ours: strings.Join(ours, "; "), verdict: verdictOf(pairs), why: strings.Join(why, "; "), brief: briefly(pairs)}
+}
+
+// briefly counts the outcomes of several pairs: "better in 4 of 9, worse in 0". It returns "" for fewer.
+func briefly(pairs []pair) string {
+	n := outcomesOf(pairs)
+	text := fmt.Sprintf("better in %d of %d, worse in %d", n.better, len(pairs), n.worse)
+	switch {
+	case len(pairs) < 2:
+		return ""
+	case n.untested == len(pairs):
+		return fmt.Sprintf("%d comparisons without a test", len(pairs))
+	case n.untested > 0:
+		text += fmt.Sprintf(", untested in %d", n.untested)
+	}
+	return text
 }
 
 // unique returns the values of all pairs, each once.

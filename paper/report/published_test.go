@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/score"
@@ -70,6 +71,15 @@ func TestPublishedPages(t *testing.T) {
 	}
 	if lines := bytes.Count(have, []byte("\n")); lines > 400 {
 		t.Errorf("RESULTS.md has %d lines, more than 400", lines)
+	}
+	head, _, _ := strings.Cut(string(have), "\n## ")
+	if lines := strings.Count(head, "\n"); lines > 60 {
+		t.Errorf("the verdicts of RESULTS.md have %d lines, more than a screen", lines)
+	}
+	for line := range strings.Lines(head) {
+		if n := utf8.RuneCountInString(line); n > 250 && strings.HasPrefix(line, "|") {
+			t.Errorf("a verdict of RESULTS.md has %d characters: %s", n, line)
+		}
 	}
 }
 
@@ -181,7 +191,7 @@ func TestPublishedTable4(t *testing.T) {
 			row += ", "
 		}
 	}
-	if !bytes.Contains(pages.Results, []byte("| 0.35, 0.46, 0.02 | "+row)) {
+	if !bytes.Contains(pages.Files[verdictsPage], []byte("| 0.35, 0.46, 0.02 | "+row)) {
 		t.Errorf("the verdicts lack the row of table 4 with %q", row)
 	}
 }

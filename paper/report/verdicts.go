@@ -3,6 +3,8 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"path"
+	"slices"
 )
 
 // A Verdict says how our measurement of a table or claim compares with the paper's.
@@ -18,14 +20,16 @@ const (
 	NotRun        Verdict = "not run"
 )
 
-// A judgement is our figure, the verdict, and its reason in a few words.
+// A judgement is our figure, the verdict, and its reason.
 type judgement struct {
 	ours    string
 	verdict Verdict
 	why     string
+	brief   string // ours for RESULTS.md; "": ours itself
+	reason  string // why for RESULTS.md, in a few words; it may be ""
 }
 
-// A claim is a table or a statement of the paper. Its judge computes our figure and the verdict from the results.
+// A claim is a table or a statement of the paper, or a comparison that belongs to one. Its judge computes our figure and the verdict from the results.
 type claim struct {
 	where, what, paper string
 	judge              func(book) judgement
@@ -33,55 +37,99 @@ type claim struct {
 
 const introduction = `# Results
 
-The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[2]s. Some rows concern the same runs. Every figure of ours in the tables below is computed from the result files in [%[1]s](%[1]s), one per training run; the paper's figures are copied from it. "Halting" is the UT with dynamic halting, which the program calls adaptive halting.
+The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s. "Halting" is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has all figures behind these verdicts, their reasons and tests, and says what each verdict means.
 
 `
 
-// legend explains the verdicts, below the tables that have them.
-const legend = `- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
+// below ends the verdicts of RESULTS.md.
+const below = `Each table follows in the paper's layout. Models are called better or worse only where a test over seeds gives p < 0.05, corrected for the number of tests. † marks the difference from a model that was not trained alike. The best seed is the best on validation data.
+
+`
+
+// verdictsPage is the page of the verdicts, below the folder of results.
+const verdictsPage = "verdicts.md"
+
+const verdictsIntroduction = `# Verdicts
+
+All figures behind the verdicts of [RESULTS.md](../RESULTS.md), their reasons, and further comparisons: %s. Some rows concern the same runs.
+
+`
+
+// legend explains the verdicts.
+const legend = `## What the verdicts mean
+
+- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
 - **reached with changes**: our figure reaches the paper's, but the model or its training differs from the paper's.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
 - **contradicted**: some comparison is distinguishably worse and none better; for claims without a test, most cases go the other way.
 - **not comparable**: our data are too different, we have too few runs for tests over seeds, or the model does not solve the task. **not run**: we have no result.
 
 Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected by Holm's method for all tests of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". A test over seeds needs at least two seeds of both models, and a deviation in one of them; without a test a difference counts in no verdict. Between one run each, the tables test over the test examples, which says nothing about other seeds: the model is "ahead" or "behind", and no verdict counts it. † marks the difference from a model that was not trained alike, which its table names as an exception. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors. Tables 1 and 4 to 6 are judged by best seeds, as the paper does for table 1, the others by means over seeds.
-
 `
 
-// verdicts writes the head of RESULTS.md: a verdict on every table and every claim.
+// verdicts writes the head of RESULTS.md, a line for every table and every claim, and their page.
 func (p *page) verdicts() {
-	type part struct {
-		title  string
-		claims []claim
-		found  []judgement
-	}
-	parts, tally := []part{{title: "The tables", claims: tableClaims()}, {title: "The claims", claims: claims()}}, map[Verdict]int{}
-	for i := range parts {
-		for _, c := range parts[i].claims {
-			j := c.judge(p.book)
-			parts[i].found = append(parts[i].found, j)
-			tally[j.verdict]++
-		}
-	}
-	p.printf(introduction, p.folder, sum(tally))
-	for _, part := range parts {
-		p.head(part.title, "verdict", "paper", "ours", "why")
-		for i, c := range part.claims {
-			j := part.found[i]
-			p.row(c.where+": "+c.what, string(j.verdict), c.paper, cmp.Or(j.ours, "-"), j.why)
-		}
-		p.printf("\n")
-	}
-	p.printf(legend)
+	all := &page{book: p.book}
+	tables, stated, further := p.book.judged(tableClaims()), p.book.judged(claims()), p.book.judged(furtherClaims())
+	all.printf(verdictsIntroduction, sum(slices.Concat(tables, stated, further)))
+	all.reasons("The tables", tables)
+	all.reasons("The claims", stated)
+	all.reasons("Further comparisons", further)
+	all.printf(legend)
+	p.files[verdictsPage] = all.text.Bytes()
+
+	p.printf(introduction, sum(slices.Concat(tables, stated)), p.folder, path.Join(p.folder, verdictsPage))
+	p.lines("The tables", tables)
+	p.lines("The claims", stated)
+	p.printf(below)
 }
 
-// sum returns "of the rows on its tables and claims, 6 are reproduced, 2 reached with changes, ...".
-func sum(tally map[Verdict]int) string {
+// A judged claim is a claim with the judgement on it.
+type judged struct {
+	claim
+	judgement
+}
+
+func (b book) judged(list []claim) (all []judged) {
+	for _, c := range list {
+		all = append(all, judged{c, c.judge(b)})
+	}
+	return all
+}
+
+// lines writes a table of claims for a first look.
+func (p *page) lines(title string, list []judged) {
+	p.head(title, "paper", "ours", "verdict")
+	for _, c := range list {
+		verdict := string(c.verdict)
+		if c.reason != "" {
+			verdict += ": " + c.reason
+		}
+		p.row(c.where+": "+c.what, c.paper, cmp.Or(c.brief, c.ours, "-"), verdict)
+	}
+	p.printf("\n")
+}
+
+// reasons writes a table of claims with all that is known.
+func (p *page) reasons(title string, list []judged) {
+	p.head(title, "verdict", "paper", "ours", "why")
+	for _, c := range list {
+		p.row(c.where+": "+c.what, string(c.verdict), c.paper, cmp.Or(c.ours, "-"), c.why)
+	}
+	p.printf("\n")
+}
+
+// sum returns "of 47 rows on its tables and claims, 6 are reproduced, 2 reached with changes, ...".
+func sum(list []judged) string {
+	tally := map[Verdict]int{}
+	for _, c := range list {
+		tally[c.verdict]++
+	}
 	var texts []string
 	for _, v := range []Verdict{Reproduced, Changed, NotReproduced, Contradicted, NotComparable, NotRun} {
 		text := fmt.Sprintf("%d %s", tally[v], v)
 		if len(texts) == 0 {
-			text = fmt.Sprintf("of the rows on its tables and claims, %d are %s", tally[v], v)
+			text = fmt.Sprintf("of %d rows on its tables and claims, %d are %s", len(list), tally[v], v)
 		}
 		texts = append(texts, text)
 	}
