@@ -66,15 +66,15 @@ type page struct {
 
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
-	p.printf("## Table %d: %s (%s)\n%s\n\n%s%s Use of test results during development: %s%s [All measurements, parameters, training times and figures](%s).%s\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), p.searchesLink(t), t.Seen, p.earlier(t), path.Join(p.folder, t.Name()+".md"), p.curvesLink(t))
+	details := path.Join(p.folder, t.Name()+".md")
+	p.printf("## Table %d: %s (%s)\n%s\n\n%s[Searches](%s#searches) on validation data are recorded for %s. Use of test results during development: %s%s [All measurements, parameters, training times and figures](%s).%s\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), details, p.searchedCells(t), t.Seen, p.earlier(t), details, p.curvesLink(t))
 }
 
-// unequal states the rule of fair comparisons and names the rows that break it.
-func unequal(t paper.Table) string {
-	text := t.Rule() + "."
+// unequal names the rows that break the rule of fair comparisons, which the page of the table states.
+func unequal(t paper.Table) (text string) {
 	if rows := t.Exceptions(); len(rows) > 0 {
-		text += fmt.Sprintf(" **Exceptions** (%s), whose comparisons do not show what the model is worth; the page of measurements says why: %s.", exception, strings.Join(t.Titles(rows), "; "))
+		text += fmt.Sprintf("**Exceptions** (%s), whose comparisons do not show what the model is worth; the page of measurements says why: %s. ", exception, strings.Join(t.Titles(rows), "; "))
 	}
 	var rounded []paper.Row
 	for _, r := range t.Rows {
@@ -83,7 +83,7 @@ func unequal(t paper.Table) string {
 		}
 	}
 	if len(rounded) > 0 {
-		text += fmt.Sprintf(" Trained with products in bfloat16 in some columns in which others have float32: %s.", strings.Join(t.Titles(rounded), "; "))
+		text += fmt.Sprintf("Trained with products in bfloat16 in some columns in which others have float32: %s. ", strings.Join(t.Titles(rounded), "; "))
 	}
 	return text
 }

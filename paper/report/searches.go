@@ -92,8 +92,8 @@ func (b book) searchedRows(t paper.Table) (searched, without []string) {
 	return searched, without
 }
 
-// searchesLink says in RESULTS.md for how many cells of a table a search is shown.
-func (p *page) searchesLink(t paper.Table) string {
+// searchedCells says for how many cells of a table a search is shown: "2 of 18 cells".
+func (p *page) searchedCells(t paper.Table) string {
 	cells := 0
 	for _, r := range t.Rows {
 		for _, c := range t.Columns {
@@ -106,5 +106,5 @@ func (p *page) searchesLink(t paper.Table) string {
 	for _, s := range p.book.searchesOf(t) {
 		searched[s.cell.Recipe()] = true
 	}
-	return fmt.Sprintf(" [Searches](%s#searches) on validation data are recorded for %d of %s.", path.Join(p.folder, t.Name()+".md"), len(searched), count(cells, "cell"))
+	return fmt.Sprintf("%d of %s", len(searched), count(cells, "cell"))
 }

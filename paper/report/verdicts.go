@@ -42,7 +42,7 @@ The Universal Transformer (UT) of Dehghani et al. (2019), measured with this pro
 `
 
 // below ends the verdicts of RESULTS.md.
-const below = `Each table follows in the paper's layout. Models are called better or worse only where a test over seeds gives p < 0.05, corrected for the number of tests. † marks the difference from a model that was not trained alike. The best seed is the best on validation data.
+const below = `Each table follows in the paper's layout. Compared rows differ in the model, in a peak learning rate chosen on validation data, and in the number of updates of a row of equal time; the page of each table states this rule, what breaks it, and the searches. Models are called better or worse only where a test over seeds gives p < 0.05, corrected for the number of tests. † marks the difference from a model that was not trained alike. The best seed is the best on validation data.
 
 `
 
