@@ -48,6 +48,9 @@ func ExplainPart(path string) ([]Explanation, error) {
 	if len(found) > 0 {
 		return found, nil
 	}
+	if part, ok := withoutKind(path, names); ok {
+		return ExplainPart(part)
+	}
 	near, ok := Defaults().Suggest(path)
 	if !ok {
 		near, ok = strictjson.Nearest(path, names)
@@ -56,6 +59,16 @@ func ExplainPart(path string) ([]Explanation, error) {
 		return nil, fmt.Errorf("field %q is not known: did you mean %q?", path, near)
 	}
 	return nil, fmt.Errorf("field %q is not known", path)
+}
+
+// withoutKind returns the path of a part of a model without the kind of the model, model.halting.frozen for model.classifier.halting.frozen, whose
+// fields are the same for all kinds that have the part.
+func withoutKind(path string, names []string) (string, bool) {
+	rest, ok := strings.CutPrefix(path, "model.")
+	kind, rest, _ := strings.Cut(rest, ".")
+	part, _, below := strings.Cut(rest, ".")
+	has := slices.ContainsFunc(names, func(name string) bool { return strings.HasPrefix(name, "model."+kind+"."+part+".") })
+	return "model." + rest, ok && below && has
 }
 
 // explain returns the fields of a struct, whose path is prefix.

@@ -151,6 +151,18 @@ func TestEveryFieldIsExplained(t *testing.T) {
 			t.Errorf("%s: %+v, %v, want %q", path, list, err, want)
 		}
 	}
+	for _, kind := range []string{"encoder_decoder", "tagger"} { // the defaults of which have a fixed depth
+		want, err := experiment.ExplainPart("model.halting.frozen")
+		got, wrong := experiment.ExplainPart("model." + kind + ".halting.frozen")
+		if err != nil || wrong != nil || len(want) < 3 || !slices.Equal(got, want) {
+			t.Errorf("%s: %+v, %v; want %+v, %v", kind, got, wrong, want, err)
+		}
+	}
+	for _, path := range []string{"model.lstm_tagger.halting.frozen", "model.encoder_decoder.halting.frosen", "model.encoder_decoder.heads.x", "model.x.halting.frozen"} {
+		if list, err := experiment.ExplainPart(path); err == nil {
+			t.Errorf("%s: %+v", path, list)
+		}
+	}
 	if _, err := experiment.ExplainPart("task.lables"); err == nil || !strings.Contains(err.Error(), "did you mean") {
 		t.Errorf("a misspelt part: %v", err)
 	}

@@ -33,7 +33,8 @@ func TestSetRefusesMore(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"task": {"table": {"path": "x.tsv"}}}`), &r); err != nil {
 		t.Fatal(err)
 	}
-	for _, assignment := range []string{"training.steps=100]", "training.steps=100}0", "training.batch.boundaries=[8, 10]]", "training.steps=1 2"} {
+	for _, assignment := range []string{"training.steps=100]", "training.steps=100}0", "training.batch.boundaries=[8, 10]]", "training.steps=1 2",
+		`model.transition={"separable_convolution": {"widths": [3, 5, 7]}}`, `model.transition={"separable_convolution": {"widths": [3]}}`} {
 		if got, err := r.Set(assignment); err == nil {
 			t.Errorf("%s is accepted: %d steps, boundaries %v", assignment, got.Training.Steps, got.Training.Batch.Boundaries)
 		}

@@ -1,6 +1,7 @@
 // Package strictjson reads JSON that people write, such as configurations. It is stricter than encoding/json. A key that does not
 // exist, or is spelled in another case, is an error that suggests the nearest one. Duplicate keys, null for values that are not
-// pointers, halves of surrogate pairs, and data after the value are errors too. All errors are one line that names the place.
+// pointers, lists of another length than an array, halves of surrogate pairs, and data after the value are errors too. All errors are one
+// line that names the place.
 package strictjson
 
 import (

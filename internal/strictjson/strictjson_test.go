@@ -115,6 +115,22 @@ func TestErrorsAreOneLineThatNamesThePlace(t *testing.T) {
 	}
 }
 
+// An array has as many elements as its type. Caught when planted: what encoding/json does, which drops elements and fills up with zeros.
+func TestArrays(t *testing.T) {
+	type pairs struct {
+		List [][2]int `json:"list"`
+	}
+	for data, want := range map[string]string{
+		`{"list": [[1, 2], [3, 4]]}`: "", `{"list": []}`: "", `{"list": [[1, 2], [3, 4, 5]]}`: "line 1, column 26: list[1] must be a list of 2 elements: it has 3",
+		`{"list": [[1]]}`: "list[0] must be a list of 2 elements: it has 1", `{"list": [[]]}`: "it has 0", `{"list": [3]}`: "cannot be a number",
+	} {
+		var p pairs
+		if err := strictjson.Decode([]byte(data), &p); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", data, err, want)
+		}
+	}
+}
+
 func TestNearest(t *testing.T) {
 	valid := []string{"copy", "reverse", "addition", "reverse_adaptive", "babi"}
 	for name, want := range map[string]string{

@@ -124,10 +124,14 @@ func (w *walker) array(t reflect.Type, at *location) error {
 	if t != nil && (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) {
 		element = t.Elem()
 	}
-	for i := 0; w.decoder.More(); i++ {
-		if err := w.value(element, &location{parent: at, index: i}); err != nil {
+	n := 0
+	for ; w.decoder.More(); n++ {
+		if err := w.value(element, &location{parent: at, index: n}); err != nil {
 			return err
 		}
+	}
+	if t != nil && t.Kind() == reflect.Array && n != t.Len() { // encoding/json drops elements or leaves zeros
+		return fmt.Errorf("JSON: %s: %s must be a list of %d elements: it has %d", w.here(), named(at.String()), t.Len(), n)
 	}
 	_, err := w.decoder.Token() // the closing bracket
 	return withPlace(w.data, err)
