@@ -66,7 +66,7 @@ func (f File) validate() error {
 	case f.Name == "":
 		return errors.New(`name is missing: name the sweep, as in "name": "widths"`)
 	case strings.Contains(f.Name, "/") || checkName(f.Name) != nil:
-		return fmt.Errorf("name is %q: use letters, digits and _ . + -, and begin with a letter or digit", f.Name)
+		return fmt.Errorf("name is %q: use letters, digits and _ . + -, and begin with a letter or digit; no point at the end, and no name of a device such as con", f.Name)
 	case len(f.Base) == 0:
 		return errors.New(`base is missing: give the name of a recipe, as in "base": "own-pairs", or a configuration`)
 	case f.Base[0] != '"' && f.Base[0] != '{':
@@ -78,7 +78,7 @@ func (f File) validate() error {
 	names := map[string]bool{}
 	for _, v := range f.Variants {
 		if strings.Contains(v.Name, "/") || checkName(v.Name) != nil {
-			return fmt.Errorf("variants: the name %q is not a valid file name: use letters, digits and _ . + -", v.Name)
+			return fmt.Errorf("variants: the name %q is not a valid file name: use letters, digits and _ . + -, no point at the end, and no name of a device such as con", v.Name)
 		}
 		if names[strings.ToLower(v.Name)] {
 			return fmt.Errorf("variants: %q is given twice, ignoring case: choose different names", v.Name)

@@ -118,9 +118,15 @@ func checkName(name string) error {
 		if !nameForm.MatchString(part) {
 			return errors.New("a name consists of letters, digits and _ = , . + -, and begins with a letter or digit; one slash may stand between two names")
 		}
+		if base, _, _ := strings.Cut(part, "."); reserved.MatchString(base) || strings.HasSuffix(part, ".") {
+			return fmt.Errorf("the name %s is not valid on Windows: choose another one", part)
+		}
 	}
 	return nil
 }
+
+// reserved matches names of devices on Windows, which are reserved with any extension.
+var reserved = regexp.MustCompile(`^(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])$`)
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_=,.+-]{0,199}$`)
 
