@@ -6,7 +6,8 @@ import (
 	"strings"
 )
 
-// Fields returns the values of all fields by their paths, such as "training.steps", as JSON decodes them. Lists are text.
+// Fields returns the values of all fields by their paths, such as "training.steps", as JSON decodes them. Lists are text, and so are
+// objects without fields, as those of variants that have none.
 func (r Run) Fields() map[string]any {
 	var run any
 	if err := json.Unmarshal(r.JSON(), &run); err != nil {
@@ -20,6 +21,9 @@ func (r Run) Fields() map[string]any {
 func collectFields(fields map[string]any, path string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
+		if len(v) == 0 {
+			fields[path] = "{}"
+		}
 		for key, value := range v {
 			collectFields(fields, strings.TrimPrefix(path+"."+key, "."), value)
 		}

@@ -21,4 +21,11 @@ func TestFields(t *testing.T) {
 			t.Errorf("%s is %v (%v), want %v", path, got, ok, want)
 		}
 	}
+	submitted, err := r.Run().Set("model.pre_norm=false", "model.arrangement={\"submitted\": {}}")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := submitted.Fields()["model.classifier.arrangement.submitted"]; got != "{}" {
+		t.Errorf("a variant without fields is %v", got)
+	}
 }

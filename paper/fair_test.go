@@ -25,7 +25,7 @@ var unequal = map[string]string{
 	"algorithmic-lstm":                "model.dropout source_end task.addition.examples task.copy.examples task.reverse.examples training.label_smoothing training.muon training.schedule.cosine.peak training.steps",
 	"algorithmic-lstm-plain":          "model.dropout source_end task.addition.examples task.copy.examples task.reverse.examples training.label_smoothing training.muon training.schedule.cosine.peak training.steps",
 	"algorithmic-neural-gpu":          "model.dropout source_end task.addition.examples task.copy.examples task.reverse.examples training.label_smoothing training.muon training.schedule.cosine.peak training.steps",
-	"algorithmic-alike-offset":        "model.counting.both_ends.separators model.positions.random_offset.max model.positions.random_runs.max",
+	"algorithmic-alike-offset":        "model.counting.both_ends.separators model.counting.from_start model.positions.random_offset.max model.positions.random_runs.max",
 	"programs-adaptive":               "training.ponder.weight",
 	"translation-adaptive":            "training.ponder.weight",
 	"translation-tiny": "training.accumulate training.batch.tokens training.beta2 training.muon training.schedule.cosine.floor training.schedule.cosine.peak " +
