@@ -143,7 +143,7 @@ var edits = map[string][]edit{
 		{map[string]any{"measured.tests.0.attention.1.share": 1.5}, "it is a share"},
 		{map[string]any{"measured.tests.0.ponder_times": nil}, "has 0 ponder times"},
 		{map[string]any{"measured.training_questions": 900}, "900 questions for training"},
-		{map[string]any{"chosen_by": sweep.ByAccuracy}, "chosen_by is"},
+		{map[string]any{"chosen_by": sweep.ByEntropy}, "chosen_by is"},
 		{map[string]any{"model": "Universal Transformer, 6 steps, width 64, 4 heads"}, "model is"},
 	},
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -58,6 +59,10 @@ func (b book) judgeBabi(setting string) judgement {
 		if len(a.failed) > 0 {
 			why = append(why, numbered(a.failed)+fails(len(a.failed)))
 			j.reason = count(len(a.failed), "task") + fails(len(a.failed))
+		}
+		if len(halting.failed) > 0 && halting.tasks >= enoughTasks {
+			why = append(why, "with halting "+numbered(halting.failed)+fails(len(halting.failed)))
+			j.reason = cmp.Or(j.reason, "with halting "+count(len(halting.failed), "task")+fails(len(halting.failed)))
 		}
 	case a.tasks < len(paper.BabiTasks):
 		j.verdict, j.reason = NotComparable, missing
