@@ -82,7 +82,11 @@ func judge(pairs []pair, digits string) judgement {
 		why = append(why, slices.DeleteFunc(words, func(word string) bool { return word == "" })...)
 	}
 	why = append(why, testsOf(pairs)...)
-	return judgement{ours: strings.Join(ours, "; "), verdict: verdictOf(pairs), why: strings.Join(why, "; "), brief: briefly(pairs)}
+	j := judgement{ours: strings.Join(ours, "; "), verdict: verdictOf(pairs), why: strings.Join(why, "; "), brief: briefly(pairs)}
+	if n := outcomesOf(pairs); n.equal > 0 && n.better+n.worse == 0 {
+		j.reason = "not distinguishable"
+	}
+	return j
 }
 
 // briefly counts the outcomes of several pairs: "better in 4 of 9, worse in 0". It returns "" for fewer.
