@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -14,7 +13,6 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
-	"universal-transformer/halting"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
@@ -30,36 +28,6 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 		found, errs, err := m.queue.Answer(queue.Request{Context: ctx, Queries: queries})
 		return found, cmp.Or(err, errors.Join(errs...))
 	})
-}
-
-// TraceWith is Trace with an exit in place of the model's own. It affects no other call, and compiles graphs that are not kept.
-func (m *Model) TraceWith(ctx context.Context, text string, e halting.Exit) (*viewer.Trace, error) {
-	if reflect.ValueOf(e).IsZero() {
-		return m.Trace(ctx, text)
-	}
-	changed, err := m.withExit(e)
-	if err != nil {
-		return nil, err
-	}
-	exited := &Model{
-		Run: m.Run, Vocabularies: m.Vocabularies, Step: m.Step, graph: changed, exit: e, store: m.store, backend: m.backend, reader: m.reader,
-		checkpoint: m.checkpoint, log: m.log, queue: m.queue,
-	}
-	return exited.trace(ctx, text, func(queries []decoding.Query) ([]decoding.Hypothesis, error) { return exited.answerAlone(ctx, queries) })
-}
-
-// answerAlone decodes with a decoder that is not kept. Others compute between two tokens.
-func (m *Model) answerAlone(ctx context.Context, queries []decoding.Query) (found []decoding.Hypothesis, err error) {
-	err = m.queue.InTurns(ctx, func(pause func()) error {
-		d, err := m.decoding()
-		if err != nil {
-			return err
-		}
-		defer d.Close()
-		found, err = d.Answer(ctx, queries, decoding.Method{}, 0, pause)
-		return err
-	})
-	return found, err
 }
 
 // trace is Trace. answer decodes.
@@ -115,10 +83,10 @@ func (m *Model) Traces() bool {
 	return ok && recurrent.Attends()
 }
 
-// CheckTrace returns an error if a text cannot be traced: it is not an input of the task, too long, or the model has nothing to show. Errors of
-// Trace after that are those of the computation.
-func (m *Model) CheckTrace(text string) error {
-	if _, err := m.readToTrace(text); err != nil {
+// CheckTrace returns an error if an input cannot be traced: it is too long, or the model has nothing to show. Errors of Trace after that are those of
+// the computation.
+func (m *Model) CheckTrace(in task.Input) error {
+	if err := checkTraced(in); err != nil {
 		return err
 	}
 	if !m.Traces() {
@@ -147,10 +115,18 @@ const maxTraced = 1000
 // readToTrace is Read with the limit of traces.
 func (m *Model) readToTrace(text string) (task.Input, error) {
 	in, err := m.Read(text)
-	if n := len(in.Labels); err == nil && n > maxTraced {
-		err = fmt.Errorf("%d positions exceed the limit of a trace, %d", n, maxTraced)
+	if err == nil {
+		err = checkTraced(in)
 	}
 	return in, err
+}
+
+// checkTraced returns an error if an input is too long for a trace.
+func checkTraced(in task.Input) error {
+	if n := len(in.Labels); n > maxTraced {
+		return fmt.Errorf("%d positions exceed the limit of a trace, %d", n, maxTraced)
+	}
+	return nil
 }
 
 // newTrace returns a trace with the description of the model. record adds the exit.

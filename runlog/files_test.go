@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -73,17 +72,17 @@ func TestFilesOfARun(t *testing.T) {
 }
 
 // A directory in which Create could write nothing is not vacant, and looking leaves nothing behind.
-// Caught when planted: only the folder above looked at, files that remain.
+// Caught when planted: only the folder above looked at, a link to nothing taken for a folder to be made, files that remain.
 func TestVacantWhereNothingCanBeWritten(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	places := []string{filepath.Join(file, "run"), filepath.Join(file, "a", "run")}
-	if runtime.GOOS == "linux" {
-		places = append(places, "/proc/run", "/proc/a/run") // nobody can create files there, not even root
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "missing"), link); err != nil {
+		t.Fatal(err)
 	}
-	for _, dir := range places {
+	for _, dir := range []string{filepath.Join(file, "run"), filepath.Join(file, "a", "run"), link, filepath.Join(link, "run")} {
 		if err := runlog.CheckVacant(dir); err == nil || !strings.HasPrefix(err.Error(), "cannot create run directory: ") {
 			t.Errorf("%s is vacant: %v", dir, err)
 		}

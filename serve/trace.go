@@ -66,10 +66,11 @@ func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) 
 	if len(input) != 1 {
 		return invalid("input", "input has %d texts: a trace shows one", len(input))
 	}
-	if _, err := s.input(m, input[0]); err != nil {
-		return invalid("input", "input: %v", failureOf(err))
+	in, err := s.input(m, input[0])
+	if err == nil {
+		err = m.CheckTrace(in)
 	}
-	if err := m.CheckTrace(input[0]); err != nil {
+	if err != nil {
 		return invalid("input", "input: %v", failureOf(err))
 	}
 	if err := m.CheckExit(exit); err != nil {

@@ -65,20 +65,21 @@ func (f File) validate() error {
 	switch {
 	case f.Name == "":
 		return errors.New(`name is missing: name the sweep, as in "name": "widths"`)
-	case strings.Contains(f.Name, "/") || checkName(f.Name) != nil:
-		return fmt.Errorf("name is %q: use letters, digits and _ . + -, and begin with a letter or digit; no point at the end, and no name of a device such as con", f.Name)
 	case len(f.Base) == 0:
 		return errors.New(`base is missing: give the name of a recipe, as in "base": "own-pairs", or a configuration`)
 	case f.Base[0] != '"' && f.Base[0] != '{':
 		return fmt.Errorf("base is %s: it must be the name of a recipe or a configuration", shortened(f.Base))
+	}
+	if err := checkFileName(f.Name); err != nil {
+		return fmt.Errorf("name is %q: %w", f.Name, err)
 	}
 	if err := f.validateGrid(); err != nil {
 		return err
 	}
 	names := map[string]bool{}
 	for _, v := range f.Variants {
-		if strings.Contains(v.Name, "/") || checkName(v.Name) != nil {
-			return fmt.Errorf("variants: the name %q is not a valid file name: use letters, digits and _ . + -, no point at the end, and no name of a device such as con", v.Name)
+		if err := checkFileName(v.Name); err != nil {
+			return fmt.Errorf("variants: the name %q is not a valid file name: %w", v.Name, err)
 		}
 		if names[strings.ToLower(v.Name)] {
 			return fmt.Errorf("variants: %q is given twice, ignoring case: choose different names", v.Name)

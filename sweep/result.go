@@ -115,12 +115,20 @@ func (h Header) Validate() error {
 // checkName returns an error unless the name is a valid file name on every system. A slash separates folders.
 func checkName(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
-		if !nameForm.MatchString(part) {
-			return errors.New("a name consists of letters, digits and _ = , . + -, and begins with a letter or digit; one slash may stand between two names")
+		if err := checkFileName(part); err != nil {
+			return err
 		}
-		if base, _, _ := strings.Cut(part, "."); reserved.MatchString(base) || strings.HasSuffix(part, ".") {
-			return fmt.Errorf("the name %s is not valid on Windows: choose another one", part)
-		}
+	}
+	return nil
+}
+
+// checkFileName returns an error unless the name is a valid file name on every system.
+func checkFileName(name string) error {
+	if !nameForm.MatchString(name) {
+		return errors.New("use letters, digits and _ = , . + -, and begin with a letter or digit")
+	}
+	if base, _, _ := strings.Cut(name, "."); reserved.MatchString(base) || strings.HasSuffix(name, ".") {
+		return errors.New("it is not valid on Windows")
 	}
 	return nil
 }

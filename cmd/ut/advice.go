@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	"universal-transformer/internal/textfile"
 	"universal-transformer/pipeline"
 	"universal-transformer/subword"
 	"universal-transformer/task"
@@ -21,15 +22,15 @@ func advice(err error) string {
 	var changed *pipeline.DataError
 	switch {
 	case errors.As(err, &diverged) && diverged.Saved < 0 && diverged.Broken != "":
-		return fmt.Sprintf("ut train --config %s --out DIRECTORY --set training.schedule.%s=%.3g", quoted(filepath.Join(diverged.Dir, "config.json")), diverged.Field, diverged.Value)
+		return fmt.Sprintf("ut train --config %s --out DIRECTORY --set training.schedule.%s=%.3g", textfile.Quoted(filepath.Join(diverged.Dir, "config.json")), diverged.Field, diverged.Value)
 	case errors.As(err, &diverged):
-		return fmt.Sprintf("ut train --resume %s --set training.schedule.%s=%.3g", quoted(diverged.Dir), diverged.Field, diverged.Value)
+		return fmt.Sprintf("ut train --resume %s --set training.schedule.%s=%.3g", textfile.Quoted(diverged.Dir), diverged.Field, diverged.Value)
 	case errors.As(err, &edited):
-		return fmt.Sprintf("ut train --resume %s --set FIELD=VALUE", quoted(edited.Dir))
+		return fmt.Sprintf("ut train --resume %s --set FIELD=VALUE", textfile.Quoted(edited.Dir))
 	case errors.As(err, &lost):
-		return fmt.Sprintf("ut train --config %s --out DIRECTORY", quoted(filepath.Join(lost.Dir, "config.json")))
+		return fmt.Sprintf("ut train --config %s --out DIRECTORY", textfile.Quoted(filepath.Join(lost.Dir, "config.json")))
 	case errors.As(err, &changed):
-		return fmt.Sprintf("ut train --resume %s --accept-data", quoted(changed.Dir))
+		return fmt.Sprintf("ut train --resume %s --accept-data", textfile.Quoted(changed.Dir))
 	case errors.As(err, &data):
 		return fmt.Sprintf("ut data %s downloads it", data.Set)
 	case errors.Is(err, subword.ErrTrainTokenizer):

@@ -87,8 +87,8 @@ func withSetHint(err error) error {
 func existing(dir string) error {
 	if log, err := runlog.Open(dir); err == nil {
 		if steps, err := log.Steps(); err == nil && len(steps) == 0 && !log.InUse() {
-			return fmt.Errorf("%s %w, without a checkpoint: begin it again with the same settings (ut train --resume %s), remove it, or choose another directory with --out", dir, runlog.ErrExists, quoted(dir))
+			return fmt.Errorf("%s %w, without a checkpoint: begin it again with the same settings (ut train --resume %s), remove it, or choose another directory with --out", dir, runlog.ErrExists, textfile.Quoted(dir))
 		}
 	}
-	return fmt.Errorf("%s %w: resume it (ut train --resume %s), or choose another directory with --out", dir, runlog.ErrExists, quoted(dir))
+	return fmt.Errorf("%s %w: resume it (ut train --resume %s), or choose another directory with --out", dir, runlog.ErrExists, textfile.Quoted(dir))
 }

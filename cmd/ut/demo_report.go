@@ -8,6 +8,7 @@ import (
 
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/score"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/training"
 )
 
@@ -47,7 +48,7 @@ trace of %s: %s
 %s in total; next:
   echo 20182019 | %s decode %s
   %[4]s eval %[5]s --length 40 --count 200
-`, demoInput, d.page, minutes(d.took.Seconds()), quoted(os.Args[0]), quoted(d.dir))
+`, demoInput, d.page, minutes(d.took.Seconds()), textfile.Quoted(os.Args[0]), textfile.Quoted(d.dir))
 	return err
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
@@ -166,7 +167,7 @@ func withFoundRuns(err error, dir string) error {
 	if len(entries) == 0 {
 		return err
 	}
-	return fmt.Errorf("%w; to evaluate the runs in it: ut eval %s", err, quoted(filepath.Clean(dir))+string(filepath.Separator)+"*")
+	return fmt.Errorf("%w; to evaluate the runs in it: ut eval %s", err, textfile.Quoted(filepath.Clean(dir))+string(filepath.Separator)+"*")
 }
 
 // print writes the evaluations.

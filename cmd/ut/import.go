@@ -131,7 +131,7 @@ func (f *importFlags) configured(c *cobra.Command, args []string) (experiment.Ru
 		return run, task.Vocabularies{}, err
 	}
 	if f.vocabulary == "" {
-		opened, err := pipeline.OpenTask(c.Context(), run, func(line string) { c.PrintErrln(line) })
+		opened, err := pipeline.OpenTask(c.Context(), run, lineWriter(c))
 		if err != nil {
 			return run, task.Vocabularies{}, withSetHint(err)
 		}

@@ -138,7 +138,7 @@ func (f *planFlags) estimate(c *cobra.Command, backend compute.Backend, r experi
 		}
 		line.Update(int64(min(elapsed, whole).Seconds()))
 	}
-	f.Log = func(note string) { c.PrintErrln(note) }
+	f.Log = lineWriter(c)
 	e, err := pipeline.NewEstimate(c.Context(), backend, r, f.EstimateOptions)
 	if line != nil {
 		line.Done()

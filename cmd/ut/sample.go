@@ -70,7 +70,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	case f.split == "test":
 		r.Seed = task.TestSeed
 	}
-	opened, err := pipeline.OpenTask(c.Context(), r, func(line string) { c.PrintErrln(line) })
+	opened, err := pipeline.OpenTask(c.Context(), r, lineWriter(c))
 	if err != nil {
 		return withSetHint(err)
 	}
@@ -83,7 +83,7 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 
 // configured returns the run in the directory name, or the run of the recipe name if there is no such run.
 func (f *sampleFlags) configured(c *cobra.Command, name string) (experiment.Run, error) {
-	r, err := pipeline.ReadRunOfData(name, func(line string) { c.PrintErrln(line) })
+	r, err := pipeline.ReadRunOfData(name, lineWriter(c))
 	if errors.Is(err, runlog.ErrNotRun) {
 		return configured(name, "", f.sets)
 	}

@@ -107,7 +107,7 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		if err := listCells(c.OutOrStdout(), cells); err != nil {
 			return err
 		}
-		return withPath(args[0], file.Check(c.Context(), cells, func(line string) { c.PrintErrln(line) }))
+		return withPath(args[0], file.Check(c.Context(), cells, lineWriter(c)))
 	}
 	if err := f.train(c, group, args[0], file, cells); err != nil {
 		return err
@@ -182,7 +182,7 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 				filepath.Join(cell.Results, r.File()), cell.Dir())
 		}
 	}
-	if err := withPath(path, file.Check(c.Context(), cells, func(line string) { c.PrintErrln(line) })); err != nil {
+	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {
 		return err
 	}
 	backend, threads := jobBackend(f.backend, f.jobs)
@@ -215,9 +215,9 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 
 // again returns the command that continues the sweep.
 func (f *sweepFlags) again(path string) string {
-	command := fmt.Sprintf("%s sweep %s", quoted(os.Args[0]), quoted(path))
+	command := fmt.Sprintf("%s sweep %s", textfile.Quoted(os.Args[0]), textfile.Quoted(path))
 	if f.chosen {
-		command += " --out " + quoted(f.out)
+		command += " --out " + textfile.Quoted(f.out)
 	}
 	if f.jobs > 1 {
 		command += fmt.Sprintf(" --jobs %d", f.jobs)

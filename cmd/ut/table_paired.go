@@ -78,7 +78,7 @@ func (f *pairedFlags) run(c *cobra.Command, args []string) error {
 func (f *pairedFlags) pair(c *cobra.Command, backend compute.Backend) error {
 	by, meter := pipeline.Provenance(backend), provenance.Start()
 	defer meter.Stop()
-	found, err := f.request.Test(c.Context(), func(line string) { c.PrintErrln(line) })
+	found, err := f.request.Test(c.Context(), lineWriter(c))
 	if errors.Is(err, measure.ErrNoData) {
 		return fmt.Errorf("%w: name them with --data", err)
 	}

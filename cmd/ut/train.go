@@ -11,6 +11,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
@@ -210,7 +211,7 @@ func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		}))
 		if errors.Is(err, training.ErrWeightsOnly) {
-			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, quoted(f.resume))
+			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, textfile.Quoted(f.resume))
 		}
 		return err
 	})

@@ -14,6 +14,7 @@ import (
 	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/progress"
 	"universal-transformer/internal/score"
+	"universal-transformer/internal/textfile"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
 	"universal-transformer/training/schedule"
@@ -41,7 +42,7 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, quoted(os.Args[0]), quoted(dir))
+		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, textfile.Quoted(os.Args[0]), textfile.Quoted(dir))
 	}
 	return report, err
 }
@@ -134,7 +135,7 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 		_, err = fmt.Fprintln(w, r.Selection)
 	}
 	if err == nil {
-		_, err = fmt.Fprintf(w, "next: %s eval %s\n", quoted(os.Args[0]), quoted(dir))
+		_, err = fmt.Fprintf(w, "next: %s eval %s\n", textfile.Quoted(os.Args[0]), textfile.Quoted(dir))
 	}
 	return err
 }

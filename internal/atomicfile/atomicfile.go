@@ -97,7 +97,7 @@ func Check(path string) error {
 // CheckNew is like [Check], for a file whose folder will be made with all folders above it. It makes none.
 func CheckNew(path string) error {
 	for parent := filepath.Dir(path); parent != path; parent = filepath.Dir(path) {
-		if _, err := os.Stat(parent); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) { // a link to nothing is in the way
 			break
 		}
 		path = parent

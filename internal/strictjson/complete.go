@@ -10,9 +10,9 @@ import (
 
 // Complete returns an error that names the first field of v's type that data lacks, or that is null there. Fields with the option omitempty or
 // omitzero may be missing; pointers, slices, maps and interfaces may be null. data must be valid for v, as after [Decode].
-func Complete(data []byte, v any) error { return complete(data, reflect.TypeOf(v), "") }
+func Complete(data []byte, v any) error { return complete(data, reflect.TypeOf(v), nil) }
 
-func complete(data []byte, t reflect.Type, path string) error {
+func complete(data []byte, t reflect.Type, at *location) error {
 	for t != nil && t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
@@ -21,14 +21,14 @@ func complete(data []byte, t reflect.Type, path string) error {
 	case t == nil || null || decodesItself(t):
 		return nil
 	case t.Kind() == reflect.Struct:
-		return completeObject(data, t, path)
+		return completeObject(data, t, at)
 	case t.Kind() == reflect.Slice || t.Kind() == reflect.Array:
 		var list []json.RawMessage
 		if err := json.Unmarshal(data, &list); err != nil {
 			return err
 		}
 		for i, element := range list {
-			if err := complete(element, t.Elem(), fmt.Sprintf("%s[%d]", path, i)); err != nil {
+			if err := complete(element, t.Elem(), &location{parent: at, index: i}); err != nil {
 				return err
 			}
 		}
@@ -38,7 +38,7 @@ func complete(data []byte, t reflect.Type, path string) error {
 			return err
 		}
 		for key, value := range entries {
-			if err := complete(value, t.Elem(), join(path, key)); err != nil {
+			if err := complete(value, t.Elem(), &location{parent: at, key: key, index: -1}); err != nil {
 				return err
 			}
 		}
@@ -46,7 +46,7 @@ func complete(data []byte, t reflect.Type, path string) error {
 	return nil
 }
 
-func completeObject(data []byte, t reflect.Type, path string) error {
+func completeObject(data []byte, t reflect.Type, at *location) error {
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(data, &object); err != nil {
 		return err
@@ -61,26 +61,20 @@ func completeObject(data []byte, t reflect.Type, path string) error {
 			name = field.Name
 		}
 		value, there := object[name]
+		place := &location{parent: at, key: name, index: -1}
 		optional := slices.ContainsFunc(strings.Split(options, ","), func(o string) bool { return o == "omitempty" || o == "omitzero" })
 		nullable := slices.Contains([]reflect.Kind{reflect.Pointer, reflect.Slice, reflect.Map, reflect.Interface}, field.Type.Kind())
 		switch {
 		case !there && optional:
 		case !there:
-			return fmt.Errorf("%s is missing", join(path, name))
+			return fmt.Errorf("%s is missing", place)
 		case string(value) == "null" && !nullable:
-			return fmt.Errorf("%s is null", join(path, name))
+			return fmt.Errorf("%s is null", place)
 		default:
-			if err := complete(value, field.Type, join(path, name)); err != nil {
+			if err := complete(value, field.Type, place); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-func join(path, key string) string {
-	if path == "" {
-		return key
-	}
-	return path + "." + key
 }

@@ -65,7 +65,7 @@ func Decode(data []byte, v any) error {
 	}
 	w := walker{decoder: json.NewDecoder(bytes.NewReader(data)), data: data}
 	w.decoder.UseNumber() // json.Unmarshal checks numbers
-	if err := w.value(target.Type().Elem(), &location{}); err != nil {
+	if err := w.value(target.Type().Elem(), nil); err != nil {
 		return err
 	}
 	return withPlace(data, json.Unmarshal(data, v))

@@ -15,10 +15,10 @@ type walker struct {
 	data    []byte
 }
 
-// A location is the place of a value in the data. Only errors need its text: together, the texts of all values of nested data can be far longer than
+// A location is the place of a value in the data, nil for the whole. Only errors need its text: together, the texts of all values of nested data can be far longer than
 // the data.
 type location struct {
-	parent *location // nil for the whole
+	parent *location // of the object or array; nil for the whole
 	key    string    // of a value in an object
 	index  int       // of an element of an array, -1 in an object
 }
@@ -26,7 +26,7 @@ type location struct {
 // String returns a path as in "a.b[2]", which is empty for the whole.
 func (l *location) String() string {
 	var places []*location
-	for ; l != nil && l.parent != nil; l = l.parent {
+	for ; l != nil; l = l.parent {
 		places = append(places, l)
 	}
 	var path strings.Builder

@@ -148,8 +148,8 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark str
 
 // declared returns the delimiter that spreadsheet programs declare in a line before the rows, as in "sep=;", and whether text is such a line.
 func declared(text string) (delimiter string, ok bool) {
-	delimiter, ok = strings.CutPrefix(strings.ToLower(strings.Trim(strings.TrimPrefix(text, "\ufeff"), `"`)), "sep=")
-	return delimiter, ok && Layout{Delimiter: delimiter}.Validate() == nil && delimiter != ""
+	name, delimiter, ok := strings.Cut(strings.Trim(strings.TrimPrefix(text, "\ufeff"), `"`), "=")
+	return delimiter, ok && strings.EqualFold(name, "sep") && delimiter != "" && Layout{Delimiter: delimiter}.Validate() == nil
 }
 
 // describe returns a remark on the first row.

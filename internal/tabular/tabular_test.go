@@ -59,6 +59,7 @@ func TestRows(t *testing.T) {
 		"csv":                    {file: "a.csv", content: "x,a\r\n\"y, \"\"z\"\"\",b\r\n", want: []string{"1:x|a", `2:y, "z"|b`}},
 		"delimiter in a line":    {file: "a.csv", content: "sep=;\r\ntext;label\r\nx, y;a\r\n", want: []string{"3:x, y|a"}},
 		"delimiter, quoted":      {file: "a.csv", content: "\ufeff\"SEP=|\"\nx|a\n", want: []string{"2:x|a"}},
+		"delimiter, a letter":    {file: "a.csv", content: "Sep=T\nxTa\n", want: []string{"2:x|a"}},
 		"delimiter in a .txt":    {file: "a.txt", content: "\ufeffsep=;\nx;a\n", want: []string{"2:x|a"}},
 		"two declarations":       {layout: tabular.Layout{Delimiter: ";"}, file: "a.csv", content: "sep=,\nx;a\n", want: []string{"2:x|a"}},
 		"sep= is no declaration": {file: "a.csv", content: "sep=ab,a\n", want: []string{"1:sep=ab|a"}},

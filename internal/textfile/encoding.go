@@ -67,14 +67,14 @@ func Convert(path, filter, mark string) string { return convert(path, filter, ma
 
 // convert is like Convert; the new file has another extension, unless that is empty.
 func convert(path, filter, mark, other string) string {
-	plain, read := path, filter+" < "+quoted(path)
+	plain, read := path, filter+" < "+Quoted(path)
 	for extension, command := range map[string]string{".gz": "gzip", ".xz": "xz"} {
 		if name, ok := strings.CutSuffix(path, extension); ok {
-			plain, read = name, fmt.Sprintf("%s -dc %s | %s", command, quoted(path), filter)
+			plain, read = name, fmt.Sprintf("%s -dc %s | %s", command, Quoted(path), filter)
 		}
 	}
 	extension := filepath.Ext(plain)
-	return read + " > " + quoted(strings.TrimSuffix(plain, extension)+mark+cmp.Or(other, extension))
+	return read + " > " + Quoted(strings.TrimSuffix(plain, extension)+mark+cmp.Or(other, extension))
 }
 
 // Unpack returns the shell command that decompresses what can be read of a file; command is gzip or xz.
@@ -83,17 +83,5 @@ func Unpack(path, command string) string {
 	if into == path {
 		into += ".txt"
 	}
-	return fmt.Sprintf("%s -dc %s > %s", command, quoted(path), quoted(into))
-}
-
-// quoted returns a path as a shell's word.
-func quoted(path string) string {
-	if strings.ContainsFunc(path, func(r rune) bool { return !strings.ContainsRune("/._-+=:@%,", r) && !alphanumeric(r) }) {
-		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-	}
-	return path
-}
-
-func alphanumeric(r rune) bool {
-	return '0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z'
+	return fmt.Sprintf("%s -dc %s > %s", command, Quoted(path), Quoted(into))
 }

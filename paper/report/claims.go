@@ -1,6 +1,6 @@
 package report
 
-// claims lists the paper's main statements, with its figures.
+// claims lists the paper's statements, with its figures.
 func claims() []claim {
 	return []claim{
 		{"Section 1", "structured algorithmic tasks: halting better than fixed depth", "in words", judgeAlgorithmicHalting},
@@ -8,28 +8,26 @@ func claims() []claim {
 		{"Section 3.1", "bAbI: halting better than fixed depth", "0.21 against 0.23 % errors", judgeBabiModels("-adaptive", "")},
 		{"Section 3.1", "bAbI: the Transformer always overfits", "in words", judgeOverfitting},
 		{"Section 3.1", "bAbI: ponder time grows with the supporting facts", "2.3, 3.1, 3.8 steps for 1, 2, 3 facts", judgePonder},
-
+		{"Section 3.1", "bAbI: ponder times are more uniform with fewer facts", "± 0.8, 1.1, 2.2 for 1, 2, 3 facts", judgeUniformity},
 		{"Section 3.1", "bAbI: with three facts, many positions halt at step 1 or 2", "in words", judgeEarlyHalting},
 		{"Section 3.1", "bAbI: attention sharpens from step to step, fixed depth", "in words", judgeSharpening(false)},
-
+		{"Section 3.1", "bAbI: attention sharpens from step to step, dynamic halting", "in words", judgeSharpening(true)},
 		{"Section 3.2", "agreement: UT better than Transformer and LSTM", "0.992 against 0.962 and 0.991", judgeAgreementModels},
 		{"Section 3.2", "agreement: halting better than fixed depth", "0.907 against 0.892 at 5 attractors", judgeAgreementHalting},
 		{"Section 3.2", "agreement: the gain of halting grows with attractors", "0 at 0 to +0.027 at 5 attractors", judgeGrowth},
 		{"Section 3.3", "LAMBADA: UT better than Transformer and LSTM, language model", "perplexity 319 against 7321 and 5174", judgePerplexities},
 		{"Section 3.3", "LAMBADA: UT better than Transformer and LSTM, reading", "0.52 against 0.40 and 0.20", judgeReading},
-
+		{"Section 3.3", "LAMBADA: halting better than fixed depth, reading", "0.5625 against 0.5216", judgeReadingHalting},
 		{"Section 3.3", "LAMBADA: perplexity falls from 6 to 9 to 8 steps to halting", "319, 239, 202, 142", judgeOrder},
 		{"Section 3.3", "LAMBADA: positions differ in depth", "8.2 ± 2.1 steps", judgeDepth},
 		{"Section 3.4", "length 400: UT better than Transformer and LSTM, all three tasks", "0.35, 0.46, 0.02 against at most 0.09, 0.11, 0.0",
 			judgeAlgorithmic("algorithmic-paper", "algorithmic-transformer", "algorithmic-lstm")},
 		{"Section 3.4", "the same, models trained alike with our positions", "-",
 			judgeAlgorithmic("algorithmic", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm")},
-
 		{"Section 3.4", "the Neural GPU is perfect at length 400", "1.0, 1.0, 1.0", judgeNeuralGPU},
 		{"Section 3.5", "learning to execute: UT better than Transformer and LSTM, equal updates", "six of six, or equal", judgeExecute("-transformer", "-lstm")},
-
 		{"Section 3.6", "translation: UT better than the Transformer", "28.9 against 28.0 BLEU", judgeTranslation("translation-transformer")},
-
+		{"Section 3.6", "translation: UT better than the Weighted Transformer", "28.9 against 28.4 BLEU", judgeTranslation("translation-weighted-transformer")},
 		{"Section 3.6", "translation: halting hurts", "in words", judgeTranslationHalting},
 		{"Sections 2 and 4", "a UT of fixed depth is a Transformer whose layers share their weights, and with one step a Transformer", "in words",
 			shown("the same states and logits within 1e-12 as three layers in plain loops, with one set of weights for all, or as the Transformer with a set for each; in one step, where the learned vector of the step is zero, as the Transformer of one layer: universal/tied_test.go, universal/untied_test.go")},
@@ -40,18 +38,14 @@ func claims() []claim {
 	}
 }
 
-// furtherClaims lists variants of the paper's statements, and comparisons that the paper does not make.
+// furtherClaims lists comparisons that the paper does not make.
 func furtherClaims() []claim {
 	return []claim{
-		{"Section 3.1", "bAbI: ponder times are more uniform with fewer facts", "± 0.8, 1.1, 2.2 for 1, 2, 3 facts", judgeUniformity},
-		{"Section 3.1", "bAbI: attention sharpens from step to step, dynamic halting", "in words", judgeSharpening(true)},
-		{"Section 3.3", "LAMBADA: halting better than fixed depth, reading", "0.5625 against 0.5216", judgeReadingHalting},
 		{"Section 3.4", "length 400: UT better, models trained alike with our positions and Adam", "-",
 			judgeAlgorithmic("algorithmic-adam", "algorithmic-adam-transformer", "algorithmic-adam-transformer-narrow", "algorithmic-adam-one-step", "algorithmic-adam-lstm")},
 		{"Section 3.4", "length 400: UT better, with Adam, baselines with more updates for equal time", "-",
 			judgeAlgorithmic("algorithmic-adam", "algorithmic-adam-one-step-longer")},
 		{"Section 3.5", "learning to execute: UT better, baselines with more updates", "-", judgeExecute("-transformer-longer", "-lstm-longer")},
-		{"Section 3.6", "translation: UT better than the Weighted Transformer", "28.9 against 28.4 BLEU", judgeTranslation("translation-weighted-transformer")},
 	}
 }
 

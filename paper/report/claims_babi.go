@@ -130,20 +130,20 @@ func (b book) judgeByFacts(format string, moment func(measure.PonderTimes) (coun
 			why = append(why, "does not rise over the questions of all solved tasks, "+name)
 		}
 	}
-	j := judgement{ours: strings.Join(ours, "; "), verdict: NotReproduced, why: strings.Join(append([]string{"tasks 1, 2, 3, own training file, at most 5 % errors"}, why...), "; ")}
-	if len(ours) > 0 {
-		j.brief = ours[0]
-	}
-	switch {
-	case len(ours) == 0:
+	if len(ours) == 0 {
 		return judgement{verdict: NotRun}
+	}
+	j := judgement{ours: strings.Join(ours, "; "), brief: ours[0], verdict: NotReproduced}
+	j.why = strings.Join(append([]string{"tasks 1, 2, 3, own training file, at most 5 % errors"}, why...), "; ")
+	switch {
 	case 2*rising < len(ours):
 		j.verdict = Contradicted
 	case rising < len(ours):
 	case complete:
 		j.verdict = Reproduced
 	default:
-		j.why, j.reason = "no model with halting solves all three; "+j.why, "no model solves all three"
+		j.reason = "no model with halting solves all three"
+		j.why = j.reason + "; " + j.why
 	}
 	return j
 }
@@ -219,13 +219,12 @@ func judgeEarlyHalting(b book) judgement {
 	for _, n := range best.positions().Positions {
 		steps = append(steps, thousands(n))
 	}
-	j := judgement{ours: fmt.Sprintf("%s (positions of the best seed that halt at step 1, 2, ...: %s)", and(shares), strings.Join(steps, " / ")), verdict: NotReproduced}
-	j.brief = and(shares)
+	j := judgement{ours: fmt.Sprintf("%s (positions of the best seed that halt at step 1, 2, ...: %s)", and(shares), strings.Join(steps, " / ")), brief: and(shares), verdict: NotReproduced}
 	j.why = fmt.Sprintf("%s, the best model with halting on task 3, %s, best first, test errors %s; many: a tenth", settingTitle(row.Family), count(of, "seed"), and(errors))
 	switch {
 	case best.best > paper.BabiFails:
-		j.verdict, j.why = NotComparable, "no model with halting solves task 3; "+j.why
-		j.reason = "task 3 not solved"
+		j.verdict, j.reason = NotComparable, "no model with halting solves task 3"
+		j.why = j.reason + "; " + j.why
 	case early == of:
 		j.verdict = Reproduced
 	case 2*early < of:

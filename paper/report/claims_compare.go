@@ -249,6 +249,5 @@ func judgeTranslationHalting(b book) judgement {
 	if result.excepted {
 		j.ours = fmt.Sprintf("%s%s against %s at fixed depth", bleu(halting), exception, bleu(fixed))
 	}
-	j.brief = ""
 	return j
 }

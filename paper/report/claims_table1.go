@@ -16,29 +16,9 @@ func (b book) judgeBabi(setting string) judgement {
 		return judgement{verdict: NotRun, why: standInErrors(list)}
 	}
 	seeds := babiSeeds(ownFiles(list))
-	j := judgement{ours: fmt.Sprintf("%.2f", a.best)}
-	if seeds != "1 seed" {
-		j.ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
-	}
-	if a.tasks < len(paper.BabiTasks) {
-		j.ours += " over " + count(a.tasks, "task")
-	}
-	j.brief = j.ours
 	halting, transformer := averageBabi(b.babiRow("babi-"+setting+"-adaptive")), averageBabi(b.babiRow("babi-"+setting+"-transformer"))
-	for _, other := range []struct {
-		name string
-		babiAverage
-	}{{"halting", halting}, {"Transformer", transformer}} {
-		if other.tasks > 0 {
-			j.ours += fmt.Sprintf(", %s %.2f", other.name, other.best)
-			if other.tasks != a.tasks {
-				j.ours += fmt.Sprintf(" over %d", other.tasks)
-			}
-		}
-	}
-	if halting.tasks >= enoughTasks {
-		j.brief += fmt.Sprintf(", halting %.2f", halting.best)
-	}
+	var j judgement
+	j.ours, j.brief = babiFigures(a, halting, transformer, seeds != "1 seed")
 	why := []string{seeds}
 	missing := standInErrors(list)
 	if lacks := babiLacks(list); missing == "" && len(lacks) > 0 {
@@ -74,6 +54,33 @@ func (b book) judgeBabi(setting string) judgement {
 	}
 	j.why = strings.Join(why, "; ")
 	return j
+}
+
+// babiFigures returns the average errors of the Universal Transformer, of that with halting and of the Transformer, and the first two in brief.
+func babiFigures(a, halting, transformer babiAverage, severalSeeds bool) (ours, brief string) {
+	ours = fmt.Sprintf("%.2f", a.best)
+	if severalSeeds {
+		ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
+	}
+	if a.tasks < len(paper.BabiTasks) {
+		ours += " over " + count(a.tasks, "task")
+	}
+	brief = ours
+	if halting.tasks >= enoughTasks {
+		brief += fmt.Sprintf(", halting %.2f", halting.best)
+	}
+	for _, other := range []struct {
+		name string
+		babiAverage
+	}{{"halting", halting}, {"Transformer", transformer}} {
+		if other.tasks > 0 {
+			ours += fmt.Sprintf(", %s %.2f", other.name, other.best)
+			if other.tasks != a.tasks {
+				ours += fmt.Sprintf(" over %d", other.tasks)
+			}
+		}
+	}
+	return ours, brief
 }
 
 // fails returns " fails" for one task, " fail" for several.

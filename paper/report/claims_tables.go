@@ -106,8 +106,7 @@ func lambada(column, metric, why string, others ...string) func(book) judgement 
 		if len(ours) == 0 {
 			return judgement{verdict: NotRun}
 		}
-		reason, _, _ := strings.Cut(why, ";")
-		return judgement{ours: strings.Join(ours, "; "), verdict: NotComparable, why: why, brief: ours[len(ours)-1], reason: reason}
+		return judgement{ours: strings.Join(ours, "; "), verdict: NotComparable, why: why, brief: ours[len(ours)-1], reason: firstPhrase(why)}
 	}
 }
 
@@ -175,8 +174,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 			j.verdict, j.reason = NotReproduced, "below in "+and(below)
 			why = append(why, "below the paper in "+and(below))
 		case whenChanged == Changed:
-			j.verdict = Changed
-			j.reason, _, _ = strings.Cut(strings.ReplaceAll(how, ";", ","), ",")
+			j.verdict, j.reason = Changed, firstPhrase(how)
 		case how == "":
 			why = append(why, "best seed, rounded as the paper prints it")
 		}
@@ -189,6 +187,14 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 		j.why = strings.Join(append(why, notes...), "; ")
 		return j
 	}
+}
+
+// firstPhrase returns a text up to its first comma or semicolon.
+func firstPhrase(text string) string {
+	if at := strings.IndexAny(text, ",;"); at >= 0 {
+		return text[:at]
+	}
+	return text
 }
 
 // reachesRounded reports whether an accuracy reaches the paper's figure, rounded to its digits.

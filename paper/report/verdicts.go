@@ -41,8 +41,8 @@ The Universal Transformer (UT) of Dehghani et al. (2019), measured with this pro
 
 `
 
-// below ends the verdicts of RESULTS.md.
-const below = `Each table follows in the paper's layout. Compared rows differ in the model, in a peak learning rate chosen on validation data, and in the number of updates of a row of equal time; the page of each table states this rule, what breaks it, and the searches. Models are called better or worse only where a test over seeds gives p < 0.05, corrected for the number of tests. † marks the difference from a model that was not trained alike. The best seed is the best on validation data.
+// tablesIntroduction stands between the verdicts and the tables of RESULTS.md.
+const tablesIntroduction = `Each table follows in the paper's layout. Compared rows differ in the model, in a peak learning rate chosen on validation data, and in the number of updates of a row of equal time; the page of each table states this rule, what breaks it, and the searches. Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected for the number of tests. † marks the difference from a model that was not trained alike. The best seed is the best on validation data.
 
 `
 
@@ -51,7 +51,7 @@ const verdictsPage = "verdicts.md"
 
 const verdictsIntroduction = `# Verdicts
 
-All figures behind the verdicts of [RESULTS.md](../RESULTS.md), their reasons, and further comparisons: %s. Some rows concern the same runs.
+All figures behind the verdicts of [RESULTS.md](../RESULTS.md), their reasons, and comparisons that the paper does not make: %s. Some rows concern the same runs.
 
 `
 
@@ -70,7 +70,7 @@ Models are called better or worse only where a test over seeds, or for bAbI over
 // verdicts writes the head of RESULTS.md, a line for every table and every claim, and their page.
 func (p *page) verdicts() {
 	all := &page{book: p.book}
-	tables, stated, further := p.book.judged(tableClaims()), p.book.judged(claims()), p.book.judged(furtherClaims())
+	tables, stated, further := p.book.judgeAll(tableClaims()), p.book.judgeAll(claims()), p.book.judgeAll(furtherClaims())
 	all.printf(verdictsIntroduction, sum(slices.Concat(tables, stated, further)))
 	all.reasons("The tables", tables)
 	all.reasons("The claims", stated)
@@ -81,16 +81,16 @@ func (p *page) verdicts() {
 	p.printf(introduction, sum(slices.Concat(tables, stated)), p.folder, path.Join(p.folder, verdictsPage))
 	p.lines("The tables", tables)
 	p.lines("The claims", stated)
-	p.printf(below)
+	p.printf(tablesIntroduction)
 }
 
-// A judged claim is a claim with the judgement on it.
+// judged is a claim with the judgement on it.
 type judged struct {
 	claim
 	judgement
 }
 
-func (b book) judged(list []claim) (all []judged) {
+func (b book) judgeAll(list []claim) (all []judged) {
 	for _, c := range list {
 		all = append(all, judged{c, c.judge(b)})
 	}

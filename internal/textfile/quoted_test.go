@@ -1,4 +1,4 @@
-package main
+package textfile
 
 import (
 	"os/exec"
@@ -14,7 +14,7 @@ func TestQuoted(t *testing.T) {
 			t.Errorf("%q is %s, want %s", path, got, want)
 		}
 	}
-	for path, want := range map[string]string{`C:\runs\a`: `C:\runs\a`, `C:\my runs`: `"C:\my runs"`} {
+	for path, want := range map[string]string{`C:\runs\a`: `"C:\runs\a"`, `runs/a`: `runs/a`, `C:\my runs`: `"C:\my runs"`} {
 		if got := quotedFor(path, "windows"); got != want {
 			t.Errorf("%q is %s, want %s", path, got, want)
 		}
@@ -24,7 +24,7 @@ func TestQuoted(t *testing.T) {
 		t.Skip("no shell")
 	}
 	for _, path := range []string{"my run", "a'b", "a$HOME", "a`b`", "a[1]*?", `a\b`, "a;b|c&d", "~", "a\"b", "a#b", "a(b)<c>!", "ü ", "a{1,2}"} {
-		out, err := exec.CommandContext(t.Context(), shell, "-c", "printf '%s|' "+quoted(path)+" end").Output()
+		out, err := exec.CommandContext(t.Context(), shell, "-c", "printf '%s|' "+Quoted(path)+" end").Output()
 		if got := string(out); err != nil || got != path+"|end|" {
 			t.Errorf("%q is read as %q, %v", path, strings.TrimSuffix(got, "|end|"), err)
 		}
