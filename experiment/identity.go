@@ -3,7 +3,6 @@ package experiment
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"path/filepath"
 	"strings"
 )
 
@@ -49,10 +48,12 @@ func (r Run) WithoutDirectories() Run {
 	return r
 }
 
-// base returns the last element of a path, which may be empty.
+// base returns the last element of a path of this system or of another one: it ends a name at "/" and at "\\" everywhere, so that a run that
+// was trained under Windows has the same digest elsewhere. It returns "" for an empty path, and a root as it is.
 func base(path string) string {
-	if path == "" {
-		return ""
+	trimmed := strings.TrimRight(path, `/\`)
+	if trimmed == "" {
+		return path
 	}
-	return filepath.Base(path)
+	return trimmed[strings.LastIndexAny(trimmed, `/\`)+1:]
 }

@@ -36,7 +36,7 @@ type Outcome struct {
 }
 
 // Run runs the cells. The failure of a cell does not stop the others; its error is among those returned. If a backend cannot be opened, no
-// cell starts. When ctx ends, the running cells are saved and Run returns ErrInterrupted.
+// cell starts. When ctx ends, the running cells are saved, and Run returns ErrInterrupted if a cell is left to run.
 func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
 	pending := w.pending(cells)
@@ -62,7 +62,7 @@ func (r Runner) Run(ctx context.Context, cells []Cell) error {
 	}
 	close(queue)
 	jobs.Wait()
-	if ctx.Err() != nil {
+	if ctx.Err() != nil && w.ended < len(pending) {
 		w.errs = append([]error{ErrInterrupted}, w.errs...)
 	}
 	return errors.Join(w.errs...)
@@ -73,6 +73,7 @@ type work struct {
 	Runner
 	mu       sync.Mutex
 	estimate estimate
+	ended    int // cells that ran to their end or failed
 	errs     []error
 }
 
@@ -109,6 +110,7 @@ func (w *work) job(ctx context.Context, backend compute.Backend, queue <-chan Ce
 		o := Outcome{Cell: c}
 		o.Result, o.Measured, o.Err = w.do(ctx, backend, c)
 		w.finished(o)
+		w.end(o)
 	}
 }
 
@@ -132,6 +134,15 @@ func (w *work) do(ctx context.Context, backend compute.Backend, c Cell) (r Resul
 			w.report()
 		},
 	})
+}
+
+// end counts the cell unless it was interrupted.
+func (w *work) end(o Outcome) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !errors.Is(o.Err, ErrInterrupted) {
+		w.ended++
+	}
 }
 
 func (w *work) log(c Cell, line string) {

@@ -121,6 +121,21 @@ func TestCellsResumeAndAreDoneOnce(t *testing.T) {
 	}
 }
 
+// An interrupt after the last cell has been measured interrupts nothing. Caught when planted: ErrInterrupted whenever ctx has ended.
+func TestInterruptAfterTheLastCell(t *testing.T) {
+	cells := smallCells(t, t.TempDir())[:1]
+	ctx, cancel := context.WithCancel(context.Background())
+	run, got := runner(1)
+	keep := run.Finished
+	run.Finished = func(o Outcome) {
+		keep(o)
+		cancel()
+	}
+	if err := run.Run(ctx, cells); err != nil || got["one-seed4"].Measured == nil {
+		t.Errorf("%v, measured: %v", err, got["one-seed4"].Measured)
+	}
+}
+
 // A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is noticed.
 func TestFailuresStayAlone(t *testing.T) {
 	root := t.TempDir()
