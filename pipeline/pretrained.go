@@ -39,7 +39,8 @@ func (t *openRun) saveInitial() error {
 }
 
 // pretrained returns the parameters of the checkpoint that [Load] reads from training.pretrained, with the rows of embeddings and the columns of
-// readouts in the order of r's vocabularies; notes say which tokens are new. It returns an error if the parameters are not those of r's
+// readouts in the order of r's vocabularies; notes say which tokens are new, and which fields make r's model compute something else from the same
+// parameters (number of heads, arrangement). It returns an error if the parameters are not those of r's
 // model, or if the vocabularies have nothing in common. The task and the number of steps may differ; adaptive halting has parameters of its own.
 // A language model also starts models that read sources and answer with classes; see adopted.
 func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, x experiment.Extensions) (c *runlog.Checkpoint, notes []string, err error) {
@@ -75,6 +76,9 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, 
 		}
 		return nil, nil, fmt.Errorf("training.pretrained: %s: %w; %s, or choose another run", dir, err, fix)
 	}
+	if list := differences(r, m.Run); len(list) > 0 {
+		notes = append(notes, "those weights were trained with "+strings.Join(list, ", ")+", and this run's model computes something else from them")
+	}
 	return c, notes, nil
 }
 
@@ -104,9 +108,19 @@ func differences(r, from experiment.Run) (list []string) {
 			list = append(list, fmt.Sprintf("model.%s=%v", field, value))
 		}
 	}
-	for _, field := range slices.Sorted(maps.Keys(fields)) { // JSON omits what is false
-		if _, there := like[field]; !there && fields[field] == true {
+	parts := map[string]bool{}
+	for field := range like {
+		part, _, _ := strings.Cut(field, ".")
+		parts[part] = true
+	}
+	for _, field := range slices.Sorted(maps.Keys(fields)) { // JSON omits false and unset objects
+		part, _, nested := strings.Cut(field, ".")
+		switch _, there := like[field]; {
+		case there || part == "halting":
+		case fields[field] == true:
 			list = append(list, fmt.Sprintf("model.%s=false", field))
+		case nested && !parts[part]:
+			list, parts[part] = append(list, fmt.Sprintf("model.%s={}", part)), true
 		}
 	}
 	return list

@@ -87,6 +87,9 @@ func TestPretrained(t *testing.T) {
 	if started := fmt.Sprintf("starting from the weights of %s, step 4", from); !slices.Contains(lines, started) {
 		t.Errorf("it says %q, and not %q", lines, started)
 	}
+	if said := strings.Join(lines, "\n"); strings.Contains(said, "were trained with") {
+		t.Errorf("it names a difference between equal models: %s", said)
+	}
 	for _, resumed := range []bool{false, true} {
 		if resumed {
 			if err := errors.Join(os.RemoveAll(dir+"/checkpoints"), os.RemoveAll(dir+"/best.json"), os.RemoveAll(dir+"/metrics.jsonl")); err != nil {
@@ -144,6 +147,30 @@ func TestPretrainedIsInterrupted(t *testing.T) {
 	}
 	if difference(parameters(lastCheckpoint(t, broken)), parameters(lastCheckpoint(t, whole))) != 0 {
 		t.Error("it comes to other weights than without the interruption")
+	}
+}
+
+// A run whose model computes something else from the same parameters begins, and says so.
+// Caught when planted: nothing is said; objects that the other run has not are left out.
+func TestPretrainedOfAnotherFunction(t *testing.T) {
+	from, r := briefly(t)
+	for change, want := range map[string]string{
+		"model.heads=1": "model.heads=2", "model.scale_embedding=false": "model.scale_embedding=true",
+		`model.arrangement={"submitted":{}}`: "model.arrangement={}", `model.coordinates={"tensor2tensor":{}}`: "model.coordinates={}",
+	} {
+		other, err := fineTuned(r, from).Set(change)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines []string
+		note := pipeline.Callbacks{Log: func(line string) { lines = append(lines, line) }}
+		if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), other, filepath.Join(t.TempDir(), "tuned"), note); err != nil {
+			t.Fatalf("%s: %v", change, err)
+		}
+		want = "those weights were trained with " + want + ", and this run's model computes something else from them"
+		if !slices.Contains(lines, want) {
+			t.Errorf("%s: it says %q, not %q", change, lines, want)
+		}
 	}
 }
 

@@ -82,7 +82,8 @@ func TestScoreLines(t *testing.T) {
 	}
 }
 
-// A perplexity that is read has the nats and tokens that were written.
+// A perplexity that is read has the nats and tokens that were written; what contradicts itself or lacks a part is refused.
+// Caught when planted: unknown fields allowed; the value ignored; a missing number of tokens read as 0.
 func TestPerplexityIsRead(t *testing.T) {
 	want := score.Perplexity{Nats: 2.5, Tokens: 4}
 	data, err := json.Marshal(want)
@@ -92,5 +93,13 @@ func TestPerplexityIsRead(t *testing.T) {
 	var got score.Perplexity
 	if err := json.Unmarshal(data, &got); err != nil || got != want {
 		t.Errorf("%s is read as %+v, %v", data, got, err)
+	}
+	for _, text := range []string{
+		`{"nats": 2.5, "tokens": 4, "value": 1.9}`, `{"nats": 2.5, "value": 1}`, `{"tokens": 4}`, `{"nats": 2.5, "tokens": -4}`, `{"nats": 2.5, "tokens": 4, "words": 3}`,
+		`{"nats": 0, "tokens": 0, "value": 1}`,
+	} {
+		if err := json.Unmarshal([]byte(text), &got); err == nil {
+			t.Errorf("%s is read as %+v", text, got)
+		}
 	}
 }

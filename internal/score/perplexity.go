@@ -2,8 +2,11 @@ package score
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math"
+
+	"universal-transformer/internal/strictjson"
 )
 
 // A Perplexity accumulates cross entropy, in nats; its value is exp of the mean over tokens.
@@ -41,15 +44,26 @@ func (p Perplexity) MarshalJSON() ([]byte, error) {
 	return json.Marshal(j)
 }
 
-// UnmarshalJSON reads nats and tokens; the value is ignored.
+// UnmarshalJSON reads the output of MarshalJSON strictly: nats and tokens are needed, and the value must be theirs.
 func (p *Perplexity) UnmarshalJSON(data []byte) error {
-	var j perplexityJSON
-	if err := json.Unmarshal(data, &j); err != nil {
+	var j struct {
+		Nats   *float64 `json:"nats"`
+		Tokens *int     `json:"tokens"`
+		Value  *float64 `json:"value"`
+	}
+	if err := strictjson.Decode(data, &j); err != nil {
 		return err
 	}
-	if j.Tokens < 0 {
-		return fmt.Errorf("perplexity: over %d tokens", j.Tokens)
+	if j.Nats == nil || j.Tokens == nil {
+		return errors.New("perplexity: nats or tokens is missing or null")
 	}
-	*p = Perplexity{Nats: j.Nats, Tokens: j.Tokens}
+	if *j.Tokens < 0 {
+		return fmt.Errorf("perplexity: over %d tokens", *j.Tokens)
+	}
+	read := Perplexity{Nats: *j.Nats, Tokens: *j.Tokens}
+	if value := read.Value(); j.Value != nil && !(math.Abs(*j.Value-value) <= 1e-9*value) {
+		return fmt.Errorf("perplexity: value is %v, that of the nats and tokens is %v", *j.Value, value)
+	}
+	*p = read
 	return nil
 }

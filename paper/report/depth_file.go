@@ -3,7 +3,6 @@ package report
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"path/filepath"
@@ -56,7 +55,7 @@ var depthRules = []string{"trained", "fixed", "limit", "threshold", "confidence"
 // ReadDepth reads the JSON files in the folder depth below the results strictly, by name. There may be none.
 func ReadDepth(root string) (list []DepthFile, err error) {
 	folder := filepath.Join(root, sweep.DepthFolder)
-	files, err := fs.Glob(os.DirFS(folder), "*.json")
+	files, err := jsonFiles(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"universal-transformer/internal/score"
+	"universal-transformer/sweep"
 )
 
 // curve is the JSON of two runs: of fixed depth 4, and adaptive with at most 3 steps.
@@ -90,6 +91,29 @@ func TestDepthSection(t *testing.T) {
 	} {
 		if !strings.Contains(details, want) {
 			t.Errorf("no %q in\n%s", want, details)
+		}
+	}
+}
+
+// Folders that cannot be read are an error, and not results without depth curves, paired tests or searches; missing ones are none.
+// Caught when planted: every error of reading the folder ignored.
+func TestUnreadableFolders(t *testing.T) {
+	missing, file := t.TempDir(), t.TempDir()
+	for _, name := range []string{sweep.DepthFolder, sweep.PairedFolder, sweep.SearchesFolder} {
+		if err := os.WriteFile(filepath.Join(file, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, read := range map[string]func(root string) (int, error){
+		sweep.DepthFolder:    func(root string) (int, error) { list, err := ReadDepth(root); return len(list), err },
+		sweep.PairedFolder:   func(root string) (int, error) { list, err := ReadPaired(root); return len(list), err },
+		sweep.SearchesFolder: func(root string) (int, error) { list, err := ReadSearches(root); return len(list), err },
+	} {
+		if n, err := read(missing); n != 0 || err != nil {
+			t.Errorf("missing %s: %d, %v", name, n, err)
+		}
+		if _, err := read(file); err == nil || !strings.Contains(err.Error(), filepath.Join(file, name)) {
+			t.Errorf("%s is a file: %v", name, err)
 		}
 	}
 }

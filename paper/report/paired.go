@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +17,7 @@ import (
 // ReadPaired reads the paired tests below a folder of results strictly. There may be none.
 func ReadPaired(root string) (list []measure.Paired, err error) {
 	folder := filepath.Join(root, sweep.PairedFolder)
-	files, err := fs.Glob(os.DirFS(folder), "*.json")
+	files, err := jsonFiles(folder)
 	if err != nil {
 		return nil, err
 	}

@@ -4,8 +4,12 @@ package report
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"universal-transformer/experiment"
@@ -179,4 +183,18 @@ func by(p sweep.Provenance) string {
 		text += fmt.Sprintf(", %.1f minutes, %.1f of processors", p.WallSeconds/60, p.CPUSeconds/60)
 	}
 	return text
+}
+
+// jsonFiles returns the names of the JSON files in a folder, in order. A missing folder has none.
+func jsonFiles(folder string) (names []string, err error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".json" {
+			names = append(names, e.Name())
+		}
+	}
+	return names, nil
 }

@@ -40,6 +40,7 @@ type options struct {
 	out, explained string
 	again, report  bool
 	only           string
+	packages       []string // none: all
 }
 
 func main() {
@@ -54,9 +55,7 @@ func main() {
 	flag.BoolVar(&o.report, "report", false, "test nothing, report what is known")
 	flag.StringVar(&o.only, "only", "", "only mutants whose IDs match this `regexp`, such as '^bleu/chrf.go .* constant'")
 	flag.Parse()
-	if flag.NArg() > 0 {
-		packages = flag.Args()
-	}
+	o.packages = flag.Args()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, o); err != nil {
@@ -67,7 +66,11 @@ func main() {
 
 // run tests the sample and reports.
 func run(ctx context.Context, o options) error {
-	all, err := list(packages)
+	searched := packages
+	if len(o.packages) > 0 {
+		searched = o.packages
+	}
+	all, err := list(searched)
 	if err != nil {
 		return err
 	}
@@ -94,9 +97,9 @@ func run(ctx context.Context, o options) error {
 		}
 	}
 	sample := order[:sampleSize(order, results, o.count)]
-	fmt.Printf("%d mutants in %d packages, seed %d\n", len(all), len(packages), o.seed)
+	fmt.Printf("%d mutants in %d packages, seed %d\n", len(all), len(searched), o.seed)
 	report(os.Stdout, sample, results, explained)
-	for _, id := range stale(all, explained) {
+	for _, id := range stale(all, o.packages, explained) {
 		fmt.Println("no such mutant any more, remove its explanation:", id)
 	}
 	return nil

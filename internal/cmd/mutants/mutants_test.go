@@ -104,8 +104,10 @@ func TestClasses(t *testing.T) {
 		t.Errorf("%+v", tallied)
 	}
 	all := []mutant{{File: "a/f.go", Function: "g", Kind: operatorKind, Ordinal: 1, was: "*", become: "/"}}
-	if got := stale(all, explained); !slices.Equal(got, []string{freed, single, "a/z.go *"}) {
-		t.Errorf("stale: %q", got)
+	for searched, want := range map[string][]string{"": {freed, single, "a/z.go *"}, "./a/": {freed, single, "a/z.go *"}, "b": nil} {
+		if got := stale(all, strings.Fields(searched), explained); !slices.Equal(got, want) {
+			t.Errorf("stale, searched %q: %q, want %q", searched, got, want)
+		}
 	}
 }
 
@@ -307,7 +309,7 @@ func TestPackages(t *testing.T) {
 	if _, err := parseExplanations(string(text)); err != nil {
 		t.Error(err)
 	}
-	if gone := stale([]mutant{{File: "f"}}, explanations{of: map[string]string{"x": "", mutant{File: "f"}.ID(): ""}}); !slices.Equal(gone, []string{"x"}) {
+	if gone := stale([]mutant{{File: "f"}}, nil, explanations{of: map[string]string{"x": "", mutant{File: "f"}.ID(): ""}}); !slices.Equal(gone, []string{"x"}) {
 		t.Errorf("the explanations without a mutant are %q", gone)
 	}
 }

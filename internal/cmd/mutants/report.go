@@ -9,6 +9,8 @@ import (
 	"io/fs"
 	"maps"
 	"os"
+	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -106,15 +108,18 @@ func parseExplanations(text string) (explanations, error) {
 	return e, nil
 }
 
-// stale lists the explanations whose mutants no longer exist because the code has changed.
-func stale(all []mutant, explained explanations) (ids []string) {
+// stale lists the explanations whose mutants no longer exist because the code has changed. If only some packages are searched, it lists only
+// explanations of these, not of classes in several packages.
+func stale(all []mutant, searched []string, explained explanations) (ids []string) {
 	used := map[string]bool{}
 	for _, m := range all {
 		name, _ := explained.find(m.ID())
 		used[name] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(explained.of)) {
-		if !used[id] {
+		file, _, _ := strings.Cut(id, " ")
+		in := func(dir string) bool { return path.Clean(filepath.ToSlash(dir)) == path.Dir(file) }
+		if !used[id] && (len(searched) == 0 || slices.ContainsFunc(searched, in)) {
 			ids = append(ids, id)
 		}
 	}
