@@ -233,21 +233,24 @@ func TestReadmeHasTheResults(t *testing.T) {
 		}
 		return strings.Join(list, ", ")
 	}
+	percent := func(overSeeds, best float64) string { return fmt.Sprintf("%.2f %% (%.2f %%)", overSeeds, best) }
+	bleu := func(column string) (ours, theirs string) {
+		of := func(family string) string {
+			return spread("%.2f", sample(b.of(family, column), "test_2016_flickr", "BLEU"))
+		}
+		return of("translation"), of("translation-transformer")
+	}
+	lower, lowerTransformer := bleu("multi30k")
+	raw, rawTransformer := bleu("multi30k-raw")
 	for _, want := range []string{
-		selected("algorithmic"),
-		"means " + means("algorithmic") + ";",
-		selected("algorithmic-paper"),
-		"a Transformer of four layers, with four times the parameters, has means " + means("algorithmic-alike-transformer") + ", a single step " +
-			means("algorithmic-alike-one-step") + ", an LSTM " + means("algorithmic-alike-lstm"),
-		spread("%.2f", sample(b.of("translation", "multi30k"), "test_2016_flickr", "BLEU")),
-		spread("%.2f", sample(b.of("translation-transformer", "multi30k"), "test_2016_flickr", "BLEU")),
-		"in original case " + spread("%.2f", sample(b.of("translation", "multi30k-raw"), "test_2016_flickr", "BLEU")) + " against " +
-			spread("%.2f", sample(b.of("translation-transformer", "multi30k-raw"), "test_2016_flickr", "BLEU")) + ";",
-		fmt.Sprintf("the Transformer has %.3f in reverse", mean(sequenceAccuracies(b.of("algorithmic-transformer", "reverse"), "length 400"))),
-		fmt.Sprintf("%.2f %%, 19 tasks, 3 seeds", best), fmt.Sprintf("mean over seeds %.2f %%", overSeeds),
-		fmt.Sprintf("mean over seeds %.2f %%, Transformer %.2f %%; best seed by validation %.2f %%, 2 seeds | names in training stories are exchanged and words replaced by synonyms; "+
-			"without this, %.2f %%; by its best seed, a Transformer trained alike, with four times the parameters, has %.2f %% |", ofExchanged, ofAlike, exchanged, plain, alike),
-		fmt.Sprintf("a Transformer trained alike, with four times the parameters, has %.2f %%, mean %.2f %%", transformer, ofTransformers),
+		fmt.Sprintf("| 0.23 %% | %s | %s |", percent(overSeeds, best), percent(ofTransformers, transformer)),
+		fmt.Sprintf("| 5.31 %% | %s | %s |", percent(ofExchanged, exchanged), percent(ofAlike, alike)),
+		fmt.Sprintf("| %s (%s) | %s |", means("algorithmic"), selected("algorithmic"), means("algorithmic-alike-transformer")),
+		fmt.Sprintf("| %s | reverse %.3f |", selected("algorithmic-paper"), mean(sequenceAccuracies(b.of("algorithmic-transformer", "reverse"), "length 400"))),
+		fmt.Sprintf("| %s | %s |", lower, lowerTransformer),
+		fmt.Sprintf("the best seed of the Universal Transformer has %.2f %%.", plain),
+		fmt.Sprintf("a single step has %s, and an LSTM %s.", means("algorithmic-alike-one-step"), means("algorithmic-alike-lstm")),
+		fmt.Sprintf("the models have %s and %s.", raw, rawTransformer),
 	} {
 		if !bytes.Contains(readme, []byte(want)) {
 			t.Errorf("README lacks %q", want)
