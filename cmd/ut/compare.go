@@ -20,7 +20,8 @@ the runs in it.
 The examples are those of ut eval: --count of the test set, or of the file of --data; all of them if
 the measure needs that, as BLEU does, and no --count is given. Correct answers are compared by
 McNemar's exact test, BLEU and perplexity by paired bootstrap. With more than two runs the p-values
-are adjusted for the number of pairs (Holm). Runs that answered other examples are not tested.
+are adjusted for the number of pairs (Holm). Runs that answered other examples are not tested, nor
+perplexities of other tokens and BLEU of other tokenizers.
 
 --out writes one page instead, which also has the curves of training over updates and over time and
 needs no network. --curves does not load the models: no scores, tests and answers.

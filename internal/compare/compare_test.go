@@ -139,6 +139,42 @@ func TestPerplexity(t *testing.T) {
 	}
 }
 
+// measured is a run on two examples with a value of its measure.
+func measured(name string, by measure, value float64) Run {
+	r := Run{Name: name, measure: by, sources: []string{"", ""}, targets: []string{"a cat", "a dog"}, answers: []string{"a cat", "a cow"}, losses: []loss{{value, 1}, {value + 1, 1}}}
+	r.Evaluation = &pipeline.Evaluation{Row: evaluation.Row{Measurement: task.Measurement{Metrics: []score.Metric{score.Figure(by.name, value)}}}}
+	return r
+}
+
+// Values of different units are not compared, nor those that are not finite. Two runs with the same value are equally good, also in the
+// adjustment of the others.
+// Caught when planted: a perplexity of characters better than one of words, BLEU of characters compared with BLEU of words, a run whose perplexity is
+// NaN better than another, the p-value of sacreBLEU for two equal translations.
+func TestIncomparable(t *testing.T) {
+	of := func(m measure, unit string) measure {
+		m.unit = unit
+		return m
+	}
+	characters, words := of(perplexity, "characters"), of(perplexity, "words")
+	tokenized, cut := bleuOf(bleu.Config{}), bleuOf(bleu.Config{Tokenizer: bleu.Characters})
+	for want, runs := range map[string][]Run{
+		"a and b read the examples as different tokens: their scores cannot be compared":                         {measured("a", characters, 14), measured("b", words, 56)},
+		"a and b have different tokenizers of BLEU: their scores cannot be compared":                             {measured("a", tokenized, 14), measured("b", cut, 56)},
+		"a and b do not both have a finite perplexity per token: their scores cannot be compared":                {measured("a", words, 14), measured("b", words, math.NaN())},
+		"inf and b do not both have a finite perplexity per token: their scores cannot be compared":              {measured("inf", words, math.Inf(1)), measured("b", words, 2)},
+		"the tests are about these trained models; the same configuration with another seed gives another model": {measured("a", tokenized, 14), measured("b", tokenized, 14)},
+	} {
+		c := Comparison{Runs: runs}
+		c.compareScores()
+		if len(c.Notes) != 1 || c.Notes[0] != want {
+			t.Errorf("notes %q, want %q", c.Notes, want)
+		}
+		if tested := strings.HasPrefix(want, "the tests"); tested != (len(c.Pairs) == 1) || tested && c.Pairs[0].P != 1 {
+			t.Errorf("%s: pairs %+v", want, c.Pairs)
+		}
+	}
+}
+
 // BLEU is compared as ut bleu --paired does.
 func TestBLEU(t *testing.T) {
 	run := func(answers ...string) Run {

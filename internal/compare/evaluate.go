@@ -52,10 +52,14 @@ func (r *Run) evaluateModel(ctx context.Context, m *pipeline.Model, o Options) e
 		if err != nil {
 			return err
 		}
-		for _, s := range scored {
+		tokens := task.NewDigest()
+		for i, s := range scored {
 			r.losses = append(r.losses, lossOf(s))
+			tokens.Number(len(s.LogProbs))
+			tokens.Texts(v.Target.Decode(e.Examples[i].Target)...)
 		}
 		r.measure = perplexity
+		r.measure.unit = tokens.String()
 	default:
 		if e.Answers == nil {
 			return errors.New("the task's measure gives no answers to compare")
@@ -107,13 +111,17 @@ func (c *Comparison) examples(n int) (list []Example) {
 	if first < 0 {
 		return nil
 	}
+	answered := make([]bool, len(c.Runs)) // the examples of the first
+	for k, r := range c.Runs {
+		answered[k] = k == first || len(r.answers) > 0 && same(c.Runs[first], r)
+	}
 	var kinds [3][]Example
 	for i := range c.Runs[first].sources {
 		e := Example{Source: c.Runs[first].sources[i], Target: c.Runs[first].targets[i]}
 		texts, right := map[string]bool{}, map[bool]bool{}
 		for k, r := range c.Runs {
 			a := Answer{}
-			if k == first || len(r.answers) > 0 && same(c.Runs[first], r) {
+			if answered[k] {
 				a = Answer{r.answers[i], r.Evaluation.Answers[i].Correct, true}
 				texts[a.Text], right[a.Correct] = true, true
 			}

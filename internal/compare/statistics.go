@@ -19,6 +19,8 @@ type measure struct {
 	name   string // of the metric
 	lower  bool   // lower values are better
 	method string // of the test
+	unit   string // what the value depends on besides the answers: values of different units cannot be compared
+	unlike string // says of two runs that their units differ
 	// interval returns the 95 % interval of a run's metric, if it is not an accuracy.
 	interval func(r Run) (low, high float64, ok bool)
 	// test returns the p-value of the difference of two runs, and more about it.
@@ -43,12 +45,14 @@ func (c *Comparison) compareScores() {
 			if a.Evaluation == nil || b.Evaluation == nil {
 				continue
 			}
-			if !same(a, b) {
-				c.Notes = append(c.Notes, fmt.Sprintf("%s and %s have not answered the same examples: their scores cannot be compared", a.Name, b.Name))
+			if why := incomparable(a, b); why != "" {
+				c.Notes = append(c.Notes, fmt.Sprintf("%s and %s %s: their scores cannot be compared", a.Name, b.Name, why))
 				continue
 			}
 			p := Pair{A: i, B: k, Metric: a.measure.name, Method: a.measure.method, ValueA: a.value(), ValueB: b.value(), Better: -1}
-			p.P, p.Detail = a.measure.test(a, b)
+			if p.P, p.Detail = a.measure.test(a, b); p.ValueA == p.ValueB {
+				p.P = 1 // sacreBLEU's test gives a small p-value to a system and itself, which would count in the adjustment of the others
+			}
 			c.Pairs = append(c.Pairs, p)
 		}
 	}
@@ -66,6 +70,21 @@ func (c *Comparison) compareScores() {
 		c.Notes = append(c.Notes, "the tests are about these trained models; the same configuration with another seed gives another model")
 	}
 }
+
+// incomparable returns why the scores of two evaluated runs cannot be compared; "" if they can.
+func incomparable(a, b Run) string {
+	switch {
+	case !same(a, b):
+		return "have not answered the same examples"
+	case a.measure.unit != b.measure.unit:
+		return a.measure.unlike
+	case !finite(a.value()) || !finite(b.value()):
+		return fmt.Sprintf("do not both have a finite %s", a.measure.name)
+	}
+	return ""
+}
+
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // value returns the run's value of its measure.
 func (r Run) value() float64 {
@@ -127,7 +146,7 @@ func bleuOf(config bleu.Config) measure {
 		return config.Compare(a.answers, b.answers, [][]string{a.targets}, bleu.Resampling{})
 	}
 	return measure{
-		name: "BLEU", method: "paired bootstrap",
+		name: "BLEU", method: "paired bootstrap", unit: config.Signature(1), unlike: "have different tokenizers of BLEU",
 		interval: func(r Run) (low, high float64, ok bool) {
 			found, err := compared(r, r)
 			return found.Baseline.Value - found.Baseline.HalfWidth, found.Baseline.Value + found.Baseline.HalfWidth, err == nil
@@ -157,7 +176,7 @@ const resamples = 1000
 
 // perplexity compares perplexities by paired bootstrap: examples are drawn with replacement.
 var perplexity = measure{
-	name: "perplexity per token", lower: true, method: "paired bootstrap",
+	name: "perplexity per token", lower: true, method: "paired bootstrap", unlike: "read the examples as different tokens",
 	interval: func(r Run) (low, high float64, ok bool) {
 		values := bootstrap(len(r.losses), func(i int) loss { return r.losses[i] })
 		outside := len(values) / 40
