@@ -174,20 +174,23 @@ func (f files) reader(corpus Corpus) (next func() (source, target string, err er
 	return func() (string, string, error) { return nextPair(sides[0], sides[1]) }, stop, nil
 }
 
-// nextPair reads the next line of both files.
+// nextPair reads the next line of both files. An error of reading comes before a missing line: a damaged file may end anywhere.
 func nextPair(a, b *lines) (source, target string, err error) {
 	source, first := a.next()
 	target, second := b.next()
+	for _, err := range []error{first, second} {
+		if err != nil && err != io.EOF && !errors.As(err, new(longLine)) {
+			return "", "", err
+		}
+	}
 	if (first == io.EOF) != (second == io.EOF) {
 		if first == io.EOF {
 			a, b = b, a
 		}
 		return "", "", fmt.Errorf("line %d of %s has no partner: %s ends after line %d; the two files must have the same number of lines", a.count, a.name, b.name, b.count)
 	}
-	for _, err := range []error{first, second} {
-		if err != nil && !errors.As(err, new(longLine)) {
-			return "", "", err
-		}
+	if first == io.EOF {
+		return "", "", io.EOF
 	}
 	return source, target, errors.Join(first, second)
 }

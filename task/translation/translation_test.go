@@ -1,7 +1,10 @@
 package translation
 
 import (
+	"bytes"
+	"compress/gzip"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"path/filepath"
@@ -271,6 +274,35 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if err := (Translation{Training: list(two("a")), Choice: subword.Choice{TokenizerFile: "x", TokenizerSize: 300}}).Validate(); err == nil {
 		t.Error("a file and a size are accepted")
+	}
+}
+
+// A compressed file that is damaged behind its last line, or cut short there, is named, whichever of the two it is.
+// Caught when planted: its last line has no partner in the other file.
+func TestDamagedAtTheEnd(t *testing.T) {
+	source, target := counted(300)
+	packed := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := io.WriteString(w, text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	whole := packed(target)
+	sum := []byte(whole)
+	sum[len(sum)-8] ^= 1 // the checksum follows the text
+	dir := folder(t, map[string]string{"a.en": source, "sum.de.gz": string(sum), "cut.de.gz": whole[:len(whole)-8]})
+	for name, want := range map[string]string{"sum.de.gz": "invalid checksum", "cut.de.gz": "unexpected EOF"} {
+		for _, c := range []Corpus{{Source: "a.en", Target: name}, {Source: name, Target: "a.en"}} {
+			_, err := Translation{Path: dir, Training: []Corpus{c}, Choice: subword.Choice{TokenizerSize: 300}}.Open()
+			if err == nil || !strings.HasPrefix(err.Error(), filepath.Join(dir, name)+": ") || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", c, err, want)
+			}
+		}
 	}
 }
 
