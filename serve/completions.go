@@ -122,33 +122,36 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 // unsupported are fields of the OpenAI API that would change an answer, and have no effect here.
 var unsupported = []string{"best_of", "echo", "frequency_penalty", "logit_bias", "logprobs", "presence_penalty", "suffix"}
 
-// supported returns an error if a request asks for something with one of these fields. Values that ask for nothing are accepted, as clients send
-// them: null, false, 0 and what is empty, and the one answer of best_of that is the default.
+// supported returns an error if a request asks for something with one of these fields.
 func supported(body []byte) error {
-	var fields map[string]any
+	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return err // parse has read it
 	}
 	for _, name := range unsupported {
-		switch value := fields[name].(type) {
-		case nil:
-			continue
-		case map[string]any:
-			if len(value) == 0 {
-				continue
-			}
-		case []any:
-			if len(value) == 0 {
-				continue
-			}
-		default:
-			if value == false || value == 0.0 || value == "" || name == "best_of" && value == 1.0 {
-				continue
-			}
+		if text, given := fields[name]; given && !asksNothing(name, text) {
+			return invalid(name, "%s is not supported: leave it out", name)
 		}
-		return invalid(name, "%s is not supported: leave it out", name)
 	}
 	return nil
+}
+
+// asksNothing reports whether the value of an unsupported field asks for nothing, as clients send it: null, false, 0 and what is empty, and the
+// one answer of best_of that is the default.
+func asksNothing(name string, text json.RawMessage) bool {
+	var value any
+	if json.Unmarshal(text, &value) != nil {
+		return false // a number that is too large
+	}
+	switch value := value.(type) {
+	case nil:
+		return true
+	case map[string]any:
+		return len(value) == 0
+	case []any:
+		return len(value) == 0
+	}
+	return value == false || value == 0.0 || value == "" || name == "best_of" && value == 1.0
 }
 
 // prepare checks a request, and fills in the job.

@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
@@ -31,5 +33,19 @@ func TestMetrics(t *testing.T) {
 	}
 	if !strings.Contains(w.Body.String(), "\ngo_goroutines ") {
 		t.Error("no metrics of Go")
+	}
+}
+
+// Requests with the method HEAD are counted with the status that they get. Caught when planted: status 0 of the page.
+func TestMetricsOfHead(t *testing.T) {
+	_, web := opened(t, Options{})
+	for _, path := range []string{"/", "/page.css", "/page.js", "/healthz", "/v1/models", "/openapi.json"} {
+		if status, text := send(t, web, http.MethodHead, path, ""); status != http.StatusOK || text != "" {
+			t.Errorf("HEAD %s: %d %q", path, status, text)
+		}
+		line := fmt.Sprintf("\nut_requests_total{endpoint=%q,status=\"200\"} 1\n", path)
+		if _, text := send(t, web, http.MethodGet, "/metrics", ""); !strings.Contains(text, line) {
+			t.Errorf("no line %s in\n%s", line, text)
+		}
 	}
 }

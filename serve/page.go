@@ -4,7 +4,6 @@ import (
 	"embed"
 	"io"
 	"net/http"
-	"strings"
 
 	"universal-transformer/viewer"
 )
@@ -36,14 +35,12 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect
 
 // fixed answers with a text.
 func fixed(kind, text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
+	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind+"; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cache-Control", "no-cache")
-		if r.Method != http.MethodHead {
-			_, _ = io.Copy(w, strings.NewReader(text))
-		}
+		_, _ = io.WriteString(w, text) // not sent to a request with the method HEAD
 	}
 }
 
