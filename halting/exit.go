@@ -8,6 +8,9 @@ import (
 // MaxSteps is the maximum number of steps of any policy: a graph contains every step.
 const MaxSteps = 1000
 
+// leastThreshold is far below any useful threshold, and far above those of which 1 - threshold is 1 in float64.
+const leastThreshold = 1e-9
+
 // An Exit makes a trained model stop earlier, or later, for one call and without training: by a step limit, a lower threshold, an exact
 // number of steps, or a rule that looks at what the model would answer. The zero value changes nothing.
 type Exit struct {
@@ -59,6 +62,8 @@ func (e Exit) Validate() error {
 	switch {
 	case e.Threshold < 0 || e.Threshold != e.Threshold:
 		return fmt.Errorf("exit threshold is %v: give a number above 0, or 0 to halt as trained", e.Threshold)
+	case e.Threshold > 0 && e.Threshold < leastThreshold:
+		return fmt.Errorf("exit threshold is %v: give at least %v, with which positions halt after 1 step, or 0 to halt as trained", e.Threshold, leastThreshold)
 	case e.Fixed > 0 && (e.Steps > 0 || e.Threshold > 0):
 		return fmt.Errorf("exit fixed is %d, but a limit or a threshold is also given: give only one of them", e.Fixed)
 	case e.Fixed > 0 && (e.EncoderSteps > 0 || e.DecoderSteps > 0):

@@ -88,10 +88,13 @@ func (d Divergence) Ends(logP []*Node) *Node {
 	return LessThan(divergence, Scalar(divergence.Graph(), divergence.DType(), d.Below))
 }
 
-// Validate returns an error unless the bound is positive and finite.
+// maxDivergence is the maximum bound of a divergence, far above any of two distributions.
+const maxDivergence = 1e6
+
+// Validate returns an error unless the bound is positive and at most a million.
 func (d Divergence) Validate() error {
-	if !(d.Below > 0 && d.Below <= 1e6) {
-		return fmt.Errorf("divergence is %v: it must be above 0; 0.01 is a start", d.Below)
+	if !(d.Below > 0 && d.Below <= maxDivergence) {
+		return fmt.Errorf("divergence is %v: it must be above 0 and at most %v; 0.01 is a start", d.Below, maxDivergence)
 	}
 	return nil
 }

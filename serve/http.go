@@ -57,6 +57,8 @@ func (s *Server) Handler() http.Handler {
 		}
 		defer func() {
 			if problem := recover(); problem != nil {
+				line, _, _ := strings.Cut(fmt.Sprint(problem), "\n")
+				s.options.Log(fmt.Sprintf("internal error: %s: %s", name, line))
 				answer.fail(failure{status: http.StatusInternalServerError, message: "internal error"})
 			}
 			s.metrics.answered(name, answer.status, time.Since(start))

@@ -231,13 +231,19 @@ func TestRequestsEnd(t *testing.T) {
 	}
 }
 
-// A panic while answering is one error, and the server goes on.
+// A panic while answering is one error and one line of the log, and the server goes on.
+// Caught when planted: no line.
 func TestPanic(t *testing.T) {
-	s, web := opened(t, Options{})
+	var log []string
+	s, web := opened(t, Options{Log: func(line string) { log = append(log, line) }})
 	broken := s.models[0].current
 	s.models[0].current = nil
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`); status != 500 || wrong(t, text) != "internal error" {
 		t.Errorf("a panic: %d %s", status, text)
+	}
+	const want = "internal error: /v1/completions: runtime error: invalid memory address or nil pointer dereference"
+	if len(log) != 1 || log[0] != want {
+		t.Errorf("log %q, want %q", log, want)
 	}
 	s.models[0].current = broken
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`); status != 200 || len(s.slots) != 0 {

@@ -29,7 +29,7 @@ type Options struct {
 	MaxTokens  int           // tokens of an answer; default 2000
 	MaxQueue   int           // requests that wait or are computed at a time; more get status 429; default 128
 	Token      string        // that clients must send as bearer token; "": none
-	Log        func(string)  // called with one line when a model is reloaded or cannot be; may be nil
+	Log        func(string)  // called with one line when a model is reloaded or cannot be, and at an internal error, also by several goroutines at once; may be nil
 }
 
 func (o Options) withDefaults() Options {
