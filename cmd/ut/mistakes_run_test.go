@@ -69,7 +69,8 @@ var modelMistakes = []mistake{
 	{"eval {programs} --data /dev/zero", 1, "/dev/zero is a device: name a file", ""},
 	{"eval {programs} --data {utf16}", 1, "{utf16}: it is UTF-16", ""},
 	{"eval {programs} --data {file}", 1, "{file}:1: character 1: 'h' where a number should be", ""},
-	{"eval {programs} --length 2000", 1, "numbers of 2000 digits: execute program has at most 1000", ""},
+	{"eval {programs} --length 2000", 1, "--length is 2000: numbers of execute program have at most 1000 digits", ""},
+	{"eval {programs} --mix 2000", 1, "--mix is 2000: numbers of execute program have at most 1000 digits", ""},
 
 	{"tag", 2, "RUN is missing: see ut tag --help", ""},
 	{"tag nowhere", 1, "nowhere is not a run directory", ""},

@@ -2,6 +2,7 @@ package execute_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -508,8 +509,16 @@ func TestValidate(t *testing.T) {
 	if _, err := opened(definitions[3]).HeldOut(1, task.Selection{From: 2, Mix: 3, Count: 1}); err == nil || !strings.Contains(err.Error(), "from is 2") {
 		t.Errorf("numbers of at least two digits: %v", err)
 	}
-	if _, err := opened(definitions[3]).HeldOut(1, task.Selection{Length: 1001, Count: 1}); err == nil {
-		t.Error("numbers of 1001 digits are drawn")
+	for field, s := range map[string]task.Selection{"length": {Length: 1001, Count: 1}, "mix": {Mix: 1001, Count: 1}} {
+		var wrong *task.SelectionError
+		if _, err := opened(definitions[3]).HeldOut(1, s); !errors.As(err, &wrong) || wrong.Field != field || !strings.Contains(wrong.Problem, "is 1001: ") {
+			t.Errorf("numbers of 1001 digits: %v, want an error about %s", err, field)
+		}
+	}
+	// A program has up to 100 + 100 (7 + 300) + 198 = 30,998 characters, and 100 million are the maximum. Caught when planted: the digits of a number count.
+	deep := opened(execute.Program{Operations: "control", Nesting: 100, Length: 50})
+	if _, err := deep.HeldOut(1, task.Selection{Length: 100, Count: 3500}); err == nil || !strings.Contains(err.Error(), "3500 examples of up to ") || !strings.Contains(err.Error(), "lower count") {
+		t.Errorf("too many long programs: %v", err)
 	}
 	if notes := opened(execute.Program{Operations: "addition", Nesting: 1, Length: 1, LittleEndFirst: true}).Notes(); len(notes) != 2 || !strings.Contains(notes[1], "last digit") {
 		t.Errorf("notes %q", notes)

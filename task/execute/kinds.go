@@ -12,7 +12,7 @@ import (
 )
 
 // Kinds returns count test samples of each of several kinds, to show what a model finds hard: programs of the maximum length with one
-// operation, and of the maximum nesting that contain each operation; additions by their carries; numbers of a quarter, a half and
+// operation, and of the maximum nesting, up to 20, that contain each operation; additions by their carries; numbers of a quarter, a half and
 // three quarters of the maximum length. d must be a Program or a Memory; other definitions have no kinds.
 func Kinds(d task.Definition, count int) (cases []task.Case) {
 	var kinds []kind
@@ -65,9 +65,12 @@ func (p Program) single(set []string) (kinds []kind) {
 	return kinds
 }
 
+// maxNested limits the nesting of the programs that nested draws: long ones almost never have no multiplication.
+const maxNested = 20
+
 // nested returns kinds of programs with the maximum nesting that contain an operation. Multiplications occur only in their own kind.
 func (p Program) nested(set []string) (kinds []kind) {
-	if p.Nesting == 1 {
+	if p.Nesting == 1 || p.Nesting > maxNested {
 		return nil
 	}
 	for _, op := range set {

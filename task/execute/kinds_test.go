@@ -37,6 +37,17 @@ func TestKinds(t *testing.T) {
 	}
 }
 
+// Programs that are hardly ever drawn are no kind. Caught when planted: the nesting has no limit, and the test does not end.
+func TestKindsOfDeepPrograms(t *testing.T) {
+	var names []string
+	for _, c := range Kinds(Program{Operations: AllOperations, Nesting: maxNesting, Length: 3}, 2) {
+		names = append(names, c.Name)
+	}
+	if got, want := strings.Join(names, ", "), "nesting 1: +, nesting 1: -, nesting 1: *, nesting 1: if, nesting 1: for"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
 func checkKind(t *testing.T, p Program, c task.Case, source string, operations []string) {
 	t.Helper()
 	var least, most int

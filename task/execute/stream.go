@@ -51,8 +51,13 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if sel.From > 0 {
 		return nil, &task.SelectionError{Field: "from", Problem: fmt.Sprintf("is %d: the lengths of %s are numbers of digits from 1 on: leave it out", sel.From, s.name)}
 	}
-	if longest := max(sel.Length, sel.Mix); longest > maxLength {
-		return nil, fmt.Errorf("numbers of %d digits: %s has at most %d", longest, s.name, maxLength)
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"length", sel.Length}, {"mix", sel.Mix}} {
+		if f.value > maxLength {
+			return nil, &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: numbers of %s have at most %d digits", f.value, s.name, maxLength)}
+		}
 	}
 	length, exact := s.length, sel.Length > 0
 	if exact || sel.Mix > 0 {
@@ -62,7 +67,7 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if count == 0 {
 		count = defaultHeldOut
 	}
-	if err := task.ValidateSize(count, length); err != nil {
+	if err := task.ValidateSize(count, s.source*length/s.length); err != nil { // sources grow with the length of their numbers
 		return nil, err
 	}
 	examples := make([]task.Example, count)
