@@ -180,11 +180,13 @@ func cut(token string, most int) string {
 	if columns(token) <= most {
 		return token
 	}
-	runes := []rune(token)
-	for columns(string(runes))+1 > most {
-		runes = runes[:len(runes)-1]
+	left := most - columns("…")
+	for i, r := range token {
+		if left -= columns(string(r)); left < 0 {
+			return token[:i] + "…"
+		}
 	}
-	return string(runes) + "…"
+	return token
 }
 
 // printable replaces everything in a text that a terminal could interpret. It keeps spaces.

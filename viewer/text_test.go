@@ -130,3 +130,21 @@ func TestVisible(t *testing.T) {
 		}
 	}
 }
+
+// A token that is too long ends in an ellipsis, where the next character would not fit, also one of two columns; marks without a column of
+// their own stay with their letter. A token of a million characters does not take the time of its square.
+// Caught when planted: one column too many, one too few, the loop that measures every beginning, which does not end.
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		token string
+		most  int
+		want  string
+	}{
+		{"abcdefgh", 8, "abcdefgh"}, {"abcdefghi", 8, "abcdefg…"}, {"日本語日本", 10, "日本語日本"}, {"日本語日本", 9, "日本語日…"}, {"日本語日本", 8, "日本語…"},
+		{"abcde\u0301fghij", 6, "abcde\u0301…"}, {strings.Repeat("a", 1_000_000), 9, "aaaaaaaa…"},
+	} {
+		if got := cut(test.token, test.most); got != test.want {
+			t.Errorf("%.20q in %d columns: %q, want %q", test.token, test.most, got, test.want)
+		}
+	}
+}

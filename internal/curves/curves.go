@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
+	"math"
 	"slices"
 	"strings"
 
@@ -131,6 +132,9 @@ func speedsOf(e tensorboard.Event) (at key, speeds map[string]float64) {
 	at.step, speeds = e.Step, map[string]float64{}
 	for _, s := range e.Scalars {
 		group, name, _ := strings.Cut(s.Tag, "/")
+		if v := float64(s.Value); math.IsNaN(v) || math.IsInf(v, 0) { // as tokens per second of updates without a time, which JSON cannot represent
+			continue
+		}
 		if group+"/" == runlog.SpeedGroup {
 			speeds[name] = float64(s.Value)
 		} else {

@@ -1,8 +1,10 @@
 package curves_test
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -266,5 +268,27 @@ func TestFollowValidation(t *testing.T) {
 		if rows, again, err := f.Next(); err != nil || text(rows) != want || again {
 			t.Errorf("%s: %s, %v, %v, want %s", split, text(rows), again, err, want)
 		}
+	}
+}
+
+// Figures of events that are no numbers are left out, as JSON cannot represent them. Caught when planted: they are values.
+func TestFiguresThatAreNoNumbers(t *testing.T) {
+	log := create(t)
+	if err := log.AppendMetrics(map[string]any{"step": 3, "split": "training", "loss": 0.5}); err != nil {
+		t.Fatal(err)
+	}
+	e := tensorboard.Event{Step: 3, Scalars: []tensorboard.Scalar{
+		{Tag: "training/loss", Value: 0.5}, {Tag: runlog.SecondsTag, Value: float32(math.NaN())}, {Tag: "speed/tokens_per_second", Value: float32(math.Inf(1))},
+		{Tag: "speed/updates_per_second", Value: 4},
+	}}
+	if err := log.AppendEvent(e); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := curves.Read(log.Dir())
+	if err != nil || len(rows) != 1 || rows[0].Seconds != nil || fmt.Sprint(rows[0].Values) != "map[loss:0.5 updates_per_second:4]" {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	if _, err := json.Marshal(rows); err != nil {
+		t.Error(err)
 	}
 }

@@ -17,15 +17,18 @@ import (
 //
 // The first token of an example has no cache.
 type Cache struct {
-	Theta  float64 `json:"theta"`  // 0: all earlier tokens count equally
+	Theta  float64 `json:"theta"`  // 0: all earlier tokens count equally; at most 1e6
 	Lambda float64 `json:"lambda"` // share of the cache, at least 0 and below 1
 }
+
+// maxTheta is far above any useful theta, and so small that its product with a product of two states is finite.
+const maxTheta = 1e6
 
 // Validate returns an error that names the first field out of range.
 func (c Cache) Validate() error {
 	switch {
-	case !(c.Theta >= 0) || math.IsInf(c.Theta, 1):
-		return fmt.Errorf("theta is %v: it must be at least 0", c.Theta)
+	case !(c.Theta >= 0 && c.Theta <= maxTheta):
+		return fmt.Errorf("theta is %v: it must be from 0 to %v", c.Theta, maxTheta)
 	case !(c.Lambda >= 0 && c.Lambda < 1):
 		return fmt.Errorf("lambda is %v: it must be a share, at least 0 and below 1", c.Lambda)
 	}

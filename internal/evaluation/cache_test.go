@@ -188,7 +188,7 @@ func TestNoCache(t *testing.T) {
 	if _, err := e.TuneCache(t.Context(), task.ForcedAccuracy{}, texts(3, 9)); err == nil || !strings.Contains(err.Error(), "no perplexity") {
 		t.Errorf("accuracies: %v", err)
 	}
-	for want, c := range map[string]evaluation.Cache{"theta is -1": {Theta: -1}, "theta is NaN": {Theta: math.NaN()}, "theta is +Inf": {Theta: math.Inf(1)}, "lambda is 1": {Lambda: 1}, "lambda is -0.1": {Lambda: -0.1}} {
+	for want, c := range map[string]evaluation.Cache{"theta is -1": {Theta: -1}, "theta is NaN": {Theta: math.NaN()}, "theta is +Inf": {Theta: math.Inf(1)}, "theta is 1e+308: it must be from 0 to 1e+06": {Theta: 1e308}, "lambda is 1": {Lambda: 1}, "lambda is -0.1": {Lambda: -0.1}} {
 		if err := c.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -138,7 +138,7 @@ func TestReaders(t *testing.T) {
 		t.Error("a third class")
 	}
 	examples, notes, err := r.File(write(t, dir, "own", "VBZ\tthe moon\nVBP\tthe keys\n"))
-	if err != nil || len(examples) != 2 || len(notes) != 1 || !strings.HasSuffix(notes[0], "1 of 4 words are <unknown>: they do not occur in training") {
+	if err != nil || len(examples) != 2 || len(notes) != 1 || !strings.HasSuffix(notes[0], "1 of 4 words are <unknown>: the vocabulary does not have them") {
 		t.Errorf("%v, %q, %v", examples, notes, err)
 	}
 }

@@ -129,7 +129,7 @@ func (c coding) unknown(rows []row) string {
 		_, n := c.inputVocabulary().EncodeLossy(words)
 		all, unknown = all+len(words), unknown+n
 	}
-	return fmt.Sprintf("%d of %d words are <unknown>: they do not occur in training", unknown, all)
+	return fmt.Sprintf("%d of %d words are <unknown>: the vocabulary does not have them", unknown, all)
 }
 
 // Name describes the rows and their form.
