@@ -351,7 +351,8 @@ func TestFullRegime(t *testing.T) {
 }
 
 // A folder of books is prose: sentences in lower case, split as the pairs are, with brackets as they have them. No sentence of a pair is learned.
-// Caught when planted: the spelling of brackets in the treebank; brackets in the name of the folder taken for a pattern.
+// Caught when planted: the spelling of brackets in the treebank; brackets in the name of the folder taken for a pattern;
+// hidden files that are books.
 func TestPairsLearnFromBooks(t *testing.T) {
 	c, books := pairs(t), filepath.Join(t.TempDir(), "books [1]")
 	if err := os.Mkdir(books, 0o700); err != nil {
@@ -364,6 +365,7 @@ func TestPairsLearnFromBooks(t *testing.T) {
 	}
 	write(t, books, "b.txt", numbered.String())
 	write(t, books, "README", "nobody reads this")
+	write(t, books, "._a.txt", strings.Repeat("Hidden files are of other programs. ", 30))
 	c.Text = books
 	tk := opened(t, c)
 	words := tk.Vocabularies().Target.Tokens()
@@ -372,7 +374,7 @@ func TestPairsLearnFromBooks(t *testing.T) {
 			t.Errorf("%q is unknown", word)
 		}
 	}
-	for _, word := range []string{"-lrb-", "-rcb-", "He", "cabinet" /* of a pair */, "nobody" /* of no book */} {
+	for _, word := range []string{"-lrb-", "-rcb-", "He", "cabinet" /* of a pair */, "nobody" /* of no book */, "hidden"} {
 		if slices.Contains(words, word) {
 			t.Errorf("%q is known", word)
 		}

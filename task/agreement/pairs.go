@@ -147,6 +147,7 @@ func eachSentence(path string, do func(words []string)) error {
 		return err
 	}
 	books, err := fs.Glob(os.DirFS(path), "*.txt")
+	books = slices.DeleteFunc(books, func(name string) bool { return strings.HasPrefix(name, ".") }) // hidden files
 	if err == nil && len(books) == 0 {
 		err = fmt.Errorf("%s: the folder has no book (.txt)", path)
 	}

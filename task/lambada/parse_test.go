@@ -1,6 +1,7 @@
 package lambada
 
 import (
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -80,21 +81,25 @@ func TestRefuses(t *testing.T) {
 		change(&d)
 		return d
 	}
-	empty := t.TempDir()
+	empty, few, some := t.TempDir(), t.TempDir(), t.TempDir()
+	write(t, few, "few.txt", "The man saw a dog again.")
+	write(t, some, "some.txt", story(rand.New(rand.NewPCG(1, 2)), 20, "Anna"))
 	for want, c := range map[string]task.Definition{
-		"path is empty":                         Language{},
-		`version is "both"`:                     Reading{Data: with(func(d *Data) { d.Version = "both" })},
-		"min_count is -1":                       Language{Data: with(func(d *Data) { d.MinCount = -1 })},
-		"vocabulary is -2":                      Language{Data: with(func(d *Data) { d.Vocabulary = -2 })},
-		"length is 1":                           Language{Data: good, Length: 1},
-		"hidden is 1":                           Reading{Data: good, Hidden: 1},
-		"the folder has no book other.txt":      Language{Data: with(func(d *Data) { d.KeptOut = "other.txt" })},
-		"the folder has no book (.txt)":         Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = empty, "" })},
-		"train-novels is missing":               Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = "", "" })},
-		"is a file: name a folder":              Language{Data: with(func(d *Data) { d.Prose = filepath.Join(d.Path, Test) })},
-		"too few for segments of length 100000": Language{Data: good, Length: 100_000},
-		Development + ": no such file":          Language{Data: Data{Path: empty, Version: Plain, Prose: good.Prose}},
-		OpenAITest + ": no such file":           Language{Data: Data{Path: empty, Version: OpenAI, Prose: good.Prose}},
+		"path is empty":                                       Language{},
+		`version is "both"`:                                   Reading{Data: with(func(d *Data) { d.Version = "both" })},
+		"min_count is -1":                                     Language{Data: with(func(d *Data) { d.MinCount = -1 })},
+		"vocabulary is -2":                                    Language{Data: with(func(d *Data) { d.Vocabulary = -2 })},
+		"length is 1":                                         Language{Data: good, Length: 1},
+		"hidden is 1":                                         Reading{Data: good, Hidden: 1},
+		"the folder has no book other.txt":                    Language{Data: with(func(d *Data) { d.KeptOut = "other.txt" })},
+		"the folder has no book (.txt)":                       Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = empty, "" })},
+		"train-novels is missing":                             Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = "", "" })},
+		"is a file: name a folder":                            Language{Data: with(func(d *Data) { d.Prose = filepath.Join(d.Path, Test) })},
+		"too few for segments of length 100000":               Language{Data: good, Length: 100_000},
+		"7 tokens are too few to hold a fiftieth of them out": Language{Data: Data{Path: good.Path, Version: OpenAI, Prose: few}, Length: 2},
+		"the books have only ":                                Reading{Data: Data{Path: good.Path, Version: OpenAI, Prose: some}},
+		Development + ": no such file":                        Language{Data: Data{Path: empty, Version: Plain, Prose: good.Prose}},
+		OpenAITest + ": no such file":                         Language{Data: Data{Path: empty, Version: OpenAI, Prose: good.Prose}},
 	} {
 		if strings.HasPrefix(want, Development) {
 			write(t, empty, Test, "he saw . then anna\n")

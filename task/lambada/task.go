@@ -60,6 +60,9 @@ func (c Language) Open() (task.Task, error) {
 	if len(t.sets.development) == 0 {
 		p.learned -= p.learned / 50
 	}
+	if len(t.sets.development) == 0 && p.learned == len(p.ids) {
+		return nil, fmt.Errorf("%d tokens are too few to hold a fiftieth of them out for validation: add books", len(p.ids))
+	}
 	if p.count() < 2 {
 		return nil, fmt.Errorf("%d tokens are too few for segments of length %d: add books or lower length", len(t.corpus.ids), c.Length)
 	}
@@ -93,7 +96,10 @@ func (c Reading) Open() (task.Task, error) {
 	}
 	t.learned = annotated
 	q := newQuestions(t, c, annotated)
-	if len(q.list) == 0 {
+	switch held := len(q.held); {
+	case len(q.list) == 0 && held > 0:
+		return nil, fmt.Errorf("the books have only %d passages whose answer occurs in its context, and all are held out for validation: add books", held)
+	case len(q.list) == 0:
 		return nil, fmt.Errorf("the books have no passage whose answer occurs in its context: add books")
 	}
 	t.train, t.held = q.training, q.examples
