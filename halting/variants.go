@@ -58,8 +58,8 @@ func (a Graves) Describe() string {
 }
 
 // Frozen is ACT with halted states copied, as the text of section 2.2 says: once a position halts, its state is copied to the next
-// step, and later steps of other positions attend to the copy (with the coordinates of their own step). Only with this policy does
-// halting save work.
+// step, and later steps of other positions attend to the copy (with the coordinates of their own step). Halting saves work only
+// with this policy.
 type Frozen struct{ ACT }
 
 // SkipsHalted returns true: the state of a halted position no longer changes.

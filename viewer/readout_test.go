@@ -75,6 +75,7 @@ func TestValidateReadouts(t *testing.T) {
 		"readouts[0].written: 3 numbers":          func(t *Trace) { t.Readouts[0].Written = t.Readouts[0].Written[1:] },
 		"readouts[2].answer":                      func(t *Trace) { t.Readouts[2].First = 1 },
 		"encoder.changes[1]: 2 numbers":           func(t *Trace) { t.Encoder.Changes[1] = t.Encoder.Changes[1][1:] },
+		"encoder.changes[0][0]: 1e+306":           func(t *Trace) { t.Encoder.Changes[0][0] = 1e306 }, // too large to be rounded to four decimals
 		"encoder.changes[0][1]: -1":               func(t *Trace) { t.Encoder.Changes[0][1] = -1 },
 		"decoder.changes: 3 steps":                func(t *Trace) { t.Decoder.Changes = t.Decoder.Changes[1:] },
 	} {

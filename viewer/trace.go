@@ -48,7 +48,8 @@ type Stack struct {
 	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil if the depth is fixed
 	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u of each step; nil if the depth is fixed
 
-	// Changes is the Euclidean norm of the change of the state in each step, |H^t - H^{t-1}|, [T][M]; 0 where a halted state is copied.
+	// Changes is the Euclidean norm of the change of the state in each step, |H^t - H^{t-1}|, [T][M]; 0 where a halted state is copied. At most
+	// the largest float32.
 	// nil if it was not recorded.
 	Changes [][]float64 `json:"changes,omitempty"`
 

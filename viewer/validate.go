@@ -54,7 +54,7 @@ func (s *Stack) validate(sourceKeys int) error {
 		}
 	}
 	for t, row := range s.Changes {
-		if err := numbers(fmt.Sprintf("changes[%d]", t), row, positions, math.MaxFloat64); err != nil {
+		if err := numbers(fmt.Sprintf("changes[%d]", t), row, positions, math.MaxFloat32); err != nil {
 			return err
 		}
 	}

@@ -121,7 +121,7 @@ func (c *Comparison) readRows(r *Run) {
 	r.estimateTimes()
 }
 
-// addProblem adds what was wrong when a run was read, unless a longer text says it.
+// addProblem adds what was wrong when a run was read, unless it is part of a problem that is already there.
 func (c *Comparison) addProblem(text string) {
 	text = printable(text)
 	if !slices.ContainsFunc(c.Problems, func(known string) bool { return strings.Contains(known, text) }) {
@@ -130,7 +130,7 @@ func (c *Comparison) addProblem(text string) {
 	}
 }
 
-// forgetProblems removes the problems that a longer text says.
+// forgetProblems removes the problems that are part of a longer text.
 func (c *Comparison) forgetProblems(text string) {
 	c.Problems = slices.DeleteFunc(c.Problems, func(known string) bool { return strings.Contains(text, known) })
 }

@@ -77,7 +77,8 @@ func file(name string) string {
 	return string(text)
 }
 
-// local rejects requests for other names than those of this machine, as a page of another site may send through a name of its own that leads here.
+// local rejects requests for names other than those of this machine. A page of another site may send such requests, through a name of its own that
+// leads here.
 func local(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		host, _, err := net.SplitHostPort(r.Host)

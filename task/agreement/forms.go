@@ -128,7 +128,7 @@ func (m *Measure) rankForms(ctx context.Context, model task.Model, examples []ta
 	return result, number, nil
 }
 
-// classify is like rank for classifiers: it predicts the classes of all examples, also of those without a row.
+// classify is like rank for classifiers: it predicts the classes of all examples, including those without a row.
 func (m *Measure) classify(ctx context.Context, model task.Model, examples []task.Example, _ []*row) (result task.Measurement, odds []float64, err error) {
 	classified, err := model.Classify(ctx, examples)
 	if err != nil {

@@ -17,13 +17,18 @@ type hardKind struct {
 
 // HardCases returns count sources of each of several kinds, of exactly length symbols, that random digits almost never produce:
 // strings of one digit and of short periods, in which neighbours cannot be distinguished by their digits; and for addition carries
-// through all digits and operands of very different lengths. d must be a task of this package; other definitions have no hard cases.
+// through all digits and operands of very different lengths. d must be a task of this package; other definitions have no hard cases, nor are
+// there any below the minimum length of a source.
 func HardCases(d task.Definition, length, count int) (cases []task.Case) {
 	of, ok := d.(interface{ stream() stream })
 	if !ok {
 		return nil
 	}
-	for _, k := range of.stream().hard {
+	s := of.stream()
+	if length < s.shortest {
+		return nil
+	}
+	for _, k := range s.hard {
 		c := task.Case{Name: fmt.Sprintf("%s, length %d", k.name, length)}
 		for i := range count {
 			c.Examples = append(c.Examples, k.draw(seed.Rand(task.TestSeed, "hard/"+k.name, int64(i)), length))

@@ -38,6 +38,9 @@ func TestHardCases(t *testing.T) {
 			}
 		}
 	}
+	if algorithmic.HardCases(algorithmic.Addition{}, 2, 1) != nil || algorithmic.HardCases(algorithmic.Copy{}, 0, 1) != nil {
+		t.Error("there are hard cases of sources that are too short")
+	}
 	if algorithmic.HardCases(nil, 60, 30) != nil {
 		t.Error("no task has hard cases")
 	}

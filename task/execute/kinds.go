@@ -40,8 +40,10 @@ type kind struct {
 }
 
 func (m Memory) kinds() (kinds []kind) {
+	last := 0
 	for _, quarters := range []int{1, 2, 3} {
-		if n := m.Length * quarters / 4; n > 0 {
+		if n := m.Length * quarters / 4; n > last {
+			last = n
 			kinds = append(kinds, kind{fmt.Sprintf("%d digits", n), func(rng *rand.Rand) sample { return m.draw(rng, n, true, forTest) }})
 		}
 	}

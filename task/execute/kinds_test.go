@@ -94,6 +94,9 @@ func TestKindsOfMemory(t *testing.T) {
 			}
 		}
 	}
+	if cases := Kinds(Memory{Operation: Copy, Length: 2}, 1); len(cases) != 1 { // a quarter is no digit, a half and three quarters are one
+		t.Errorf("numbers of two digits have %d kinds", len(cases))
+	}
 	if cases := Kinds(Script{}, 1); len(cases) != 0 {
 		t.Errorf("scripts have %d kinds", len(cases))
 	}

@@ -14,8 +14,8 @@ import (
 //
 // Examples of [Reading] have a source "context <question> last sentence <blank>". Out-of-vocabulary words are read as markers, <word-1>
 // and so on, equal words as equal markers, so that names can be answers: with a small training text, fewer than two thirds of LAMBADA's
-// answers are in the vocabulary. In training markers are numbered randomly, so that all have the same meaning; otherwise in order of
-// occurrence.
+// answers are in the vocabulary. In training, markers are numbered randomly, so that all have the same meaning; otherwise they are
+// numbered in order of occurrence.
 type Task struct {
 	corpus *corpus
 	coding coding
