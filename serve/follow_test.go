@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gomlx/compute"
+	"universal-transformer/engine/enginetest"
 	"universal-transformer/runlog"
 )
 
@@ -94,6 +97,53 @@ func follower(t *testing.T, web *httptest.Server, kind int) {
 		if got := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "12", "target": "12"}]}`).Data; len(got) != 1 || got[0].LogProbability == nil {
 			t.Errorf("a score: %v", got)
 		}
+	}
+}
+
+// marking is a backend that does something when it is used first.
+type marking struct {
+	compute.Backend
+	once *sync.Once
+	do   func()
+}
+
+func (m marking) HasSharedBuffers() bool {
+	m.once.Do(m.do)
+	return m.Backend.HasSharedBuffers()
+}
+
+// A checkpoint that is marked while the one before is loaded at the start is loaded at the next look.
+// Caught when planted: the mark is read after loading, and the checkpoint counts as tried.
+func TestMarkedWhileLoading(t *testing.T) {
+	dir := copied(t, "copy")
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	best, err := log.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	marked := false
+	var said []string
+	s, err := Open([]string{dir}, marking{enginetest.Backend(t), new(sync.Once), func() {
+		marked = true
+		if err := errors.Join(log.SaveCheckpoint(1300, best, 5), log.MarkBest(1300)); err != nil {
+			t.Error(err)
+		}
+	}}, Options{Log: func(line string) { said = append(said, line) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if step := s.models[0].current.Step; !marked || step != 1200 {
+		t.Fatalf("marked: %v, the checkpoint of step %d is loaded", marked, step)
+	}
+	s.Reload()
+	s.Reload()
+	if fmt.Sprint(said) != "[copy: loaded the checkpoint of step 1300]" {
+		t.Errorf("said %q", said)
 	}
 }
 

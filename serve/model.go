@@ -40,11 +40,11 @@ func newEntry(dir string, backend compute.Backend, m *metrics) (*entry, error) {
 		return nil, err
 	}
 	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, metrics: m}
+	e.tried, _, _ = e.marked() // before loading: a better checkpoint that is marked meanwhile is loaded later
 	e.current, err = e.load()
 	if err != nil {
 		return nil, err
 	}
-	e.tried, _, _ = e.marked()
 	return e, nil
 }
 
