@@ -6,7 +6,10 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"universal-transformer/decoding"
@@ -128,9 +131,10 @@ func supported(body []byte) error {
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return err // parse has read it
 	}
-	for _, name := range unsupported {
-		if text, given := fields[name]; given && !asksNothing(name, text) {
-			return invalid(name, "%s is not supported: leave it out", name)
+	for _, field := range slices.Sorted(maps.Keys(fields)) {
+		name := strings.ToLower(field) // as for the fields that have an effect, upper and lower case are alike
+		if slices.Contains(unsupported, name) && !asksNothing(name, fields[field]) {
+			return invalid(field, "%s is not supported: leave it out", field)
 		}
 	}
 	return nil

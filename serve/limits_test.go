@@ -104,6 +104,7 @@ func TestMistakes(t *testing.T) {
 		{"completions", `{"prompt": "1", "echo": true}`, 400, "echo is not supported"},
 		{"completions", `{"prompt": "1", "best_of": 2}`, 400, "best_of is not supported"},
 		{"completions", `{"prompt": "1", "echo": 1}`, 400, "echo is not supported"},
+		{"completions", `{"prompt": "1", "Best_Of": 4}`, 400, "Best_Of is not supported"},
 		{"completions", `{"prompt": "1", "suffix": "2"}`, 400, "suffix is not supported"},
 		{"completions", `{"prompt": "1", "logit_bias": {"50256": -100}}`, 400, "logit_bias is not supported"},
 		{"completions", `{"prompt": "1", "presence_penalty": 0.5}`, 400, "presence_penalty is not supported"},
