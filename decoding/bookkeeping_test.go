@@ -254,7 +254,7 @@ func TestDecodeTogether(t *testing.T) {
 	if none, err := d.Decode(t.Context(), [][]vocab.ID{{2}}, []int{0}, Method{}, nil); err != nil || len(none) != 1 || len(none[0].Tokens) != 0 {
 		t.Errorf("a limit of 0: %+v, %v", none, err)
 	}
-	for want, sources := range map[string][][]vocab.ID{"source 1 holds id 7, but ids go from 1 to 6": {{2}, {3, 7}}, "source 0 holds id 0, but": {{0}}} {
+	for want, sources := range map[string][][]vocab.ID{"source 2 holds id 7, but ids go from 1 to 6": {{2}, {3, 7}}, "source 1 holds id 0, but": {{0}}} {
 		if _, err := d.Start(sources); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", sources, err)
 		}

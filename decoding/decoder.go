@@ -117,7 +117,7 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 		}
 		for _, id := range s {
 			if id < 1 || int(id) >= size {
-				return fmt.Errorf("decoding: source %d holds id %d, but ids go from 1 to %d", i, id, size-1)
+				return fmt.Errorf("decoding: source %d holds id %d, but ids go from 1 to %d", i+1, id, size-1)
 			}
 		}
 	}

@@ -427,7 +427,7 @@ func TestDecoderErrors(t *testing.T) {
 	d := decoder(t, models(dtypes.Float32)["halting.Fixed, universal.FeedForward, pre-norm false"], false)
 	defer d.Close()
 	for _, id := range []vocab.ID{0, 7, -1} {
-		if _, err := d.Start([][]vocab.ID{{2}, {3, id}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("source 1 holds id %d, but ids go from 1 to 6", id)) {
+		if _, err := d.Start([][]vocab.ID{{2}, {3, id}}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("source 2 holds id %d, but ids go from 1 to 6", id)) {
 			t.Errorf("id %d: %v", id, err)
 		}
 	}

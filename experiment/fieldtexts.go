@@ -20,7 +20,7 @@ var fieldTexts = map[string]string{
 	"agreement.TextForms.Text":                "a file with one tokenized sentence per line, or a folder of books, .txt files, whose words are known; empty: only those of training",
 	"agreement.TextForms.Vocabulary":          "number of most frequent words of the text that are known; 0 means all",
 	"agreement.Verbs.MinCount":                "training words that occur less often become <unknown>; 0 means 1",
-	"agreement.Verbs.Path":                    "tab-separated with a header; may be compressed by gzip",
+	"agreement.Verbs.Path":                    "tab-separated with a header; may be compressed by gzip or xz",
 	"algorithmic.Addition.Base":               "2..36; 0 means 10",
 	"algorithmic.Addition.Examples":           "size of the training set; 0 means unlimited (tensor2tensor: 100,000)",
 	"algorithmic.Addition.MaxLength":          "maximum training length M in tokens, at least 3; 0 means 40",

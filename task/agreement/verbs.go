@@ -2,7 +2,6 @@ package agreement
 
 import (
 	"bufio"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"universal-transformer/internal/archive"
 	"universal-transformer/task"
 )
 
@@ -20,7 +20,7 @@ import (
 // training, 1 % for validation and 90 % for testing. The test includes all rows; rows in which some nouns between subject and verb
 // are not attractors count in the total only.
 type Verbs struct {
-	Path     string `json:"path" file:"any"` // tab-separated with a header; may be compressed by gzip
+	Path     string `json:"path" file:"any"` // tab-separated with a header; may be compressed by gzip or xz
 	MinCount int    `json:"min_count"`       // training words that occur less often become <unknown>; 0 means 1
 }
 
@@ -95,12 +95,9 @@ var fields = []string{"sentence", "verb", "verb_pos", "verb_index", "n_interveni
 
 // parseDependencies reads a table with a header, plain or compressed.
 func parseDependencies(name string, r io.Reader) (d dependencies, err error) {
-	plain := bufio.NewReader(r)
-	r = plain
-	if magic, _ := plain.Peek(2); string(magic) == "\x1f\x8b" {
-		if r, err = gzip.NewReader(plain); err != nil {
-			return d, fmt.Errorf("%s: %w", name, errCutShort)
-		}
+	r, _, err = archive.Decompress(bufio.NewReader(r))
+	if err != nil {
+		return d, fmt.Errorf("%s: %w", name, errCutShort)
 	}
 	var at map[string]int
 	columns := 0
