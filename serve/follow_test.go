@@ -17,19 +17,26 @@ import (
 	"universal-transformer/runlog"
 )
 
-// While better checkpoints are marked and loaded, one after the other, every request is answered, streams and traces too, and each
-// checkpoint that was replaced is freed. Caught when planted: an old model that is closed while requests use it; a look that blocks requests.
-func TestFollowUnderTraffic(t *testing.T) {
-	dir := copied(t, "copy")
+// resumed opens the log of a run until the test ends, and reads its best checkpoint.
+func resumed(t *testing.T, dir string) (*runlog.Run, *runlog.Checkpoint) {
+	t.Helper()
 	log, err := runlog.Resume(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
+	t.Cleanup(func() { _ = log.Close() })
 	best, err := log.Best()
 	if err != nil {
 		t.Fatal(err)
 	}
+	return log, best
+}
+
+// While better checkpoints are marked and loaded, one after the other, every request is answered, streams and traces too, and each
+// checkpoint that was replaced is freed. Caught when planted: an old model that is closed while requests use it; a look that blocks requests.
+func TestFollowUnderTraffic(t *testing.T) {
+	dir := copied(t, "copy")
+	log, best := resumed(t, dir)
 	var mu sync.Mutex
 	var said []string
 	s, web := opened(t, Options{Log: func(line string) {
@@ -116,15 +123,7 @@ func (m marking) HasSharedBuffers() bool {
 // Caught when planted: the mark is read after loading, and the checkpoint counts as tried.
 func TestMarkedWhileLoading(t *testing.T) {
 	dir := copied(t, "copy")
-	log, err := runlog.Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	best, err := log.Best()
-	if err != nil {
-		t.Fatal(err)
-	}
+	log, best := resumed(t, dir)
 	marked := false
 	var said []string
 	s, err := Open([]string{dir}, marking{enginetest.Backend(t), new(sync.Once), func() {

@@ -262,15 +262,7 @@ func TestReload(t *testing.T) {
 	if len(said) > 0 {
 		t.Fatalf("nothing is new, but %q", said)
 	}
-	log, err := runlog.Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	best, err := log.Best()
-	if err != nil {
-		t.Fatal(err)
-	}
+	log, best := resumed(t, dir)
 	if err := log.SaveCheckpoint(1300, best, 5); err != nil {
 		t.Fatal(err)
 	}

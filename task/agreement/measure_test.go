@@ -374,9 +374,12 @@ func TestPairsLearnFromBooks(t *testing.T) {
 			t.Errorf("%q is unknown", word)
 		}
 	}
-	for _, word := range []string{"-lrb-", "-rcb-", "He", "cabinet" /* of a pair */, "nobody" /* of no book */, "hidden"} {
+	for word, why := range map[string]string{
+		"-lrb-": "brackets are those of sentences", "-rcb-": "brackets are those of sentences", "He": "words are in lower case",
+		"cabinet": "it is in a pair only", "nobody": "README is no book", "hidden": "hidden files are no books",
+	} {
 		if slices.Contains(words, word) {
-			t.Errorf("%q is known", word)
+			t.Errorf("%q is known: %s", word, why)
 		}
 	}
 	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "1 are pairs") {

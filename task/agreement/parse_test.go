@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/ulikunitz/xz"
 )
 
 // The rule of regular verbs, and back. The examples are those of grammars, by ending.
@@ -69,7 +71,14 @@ func TestDependencies(t *testing.T) {
 	w := gzip.NewWriter(&z)
 	_, _ = io.WriteString(w, table)
 	_ = w.Close()
-	for name, content := range map[string]string{"plain": table, "gzip": z.String(), "with a mark": "\ufeff" + table} {
+	var x bytes.Buffer
+	squeezed, err := xz.NewWriter(&x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.WriteString(squeezed, table)
+	_ = squeezed.Close()
+	for name, content := range map[string]string{"plain": table, "gzip": z.String(), "xz": x.String(), "with a mark": "\ufeff" + table} {
 		d, err := parseDependencies("f", strings.NewReader(content))
 		if err != nil {
 			t.Fatal(err)
