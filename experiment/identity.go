@@ -48,7 +48,7 @@ func (r Run) WithoutDirectories() Run {
 	return r
 }
 
-// base returns the last element of a path of this system or of another one: it ends a name at "/" and at "\\" everywhere, so that a run that
+// base returns the last element of a path of this system or of another one: it ends a name at / and at \ everywhere, so that a run that
 // was trained under Windows has the same digest elsewhere. It returns "" for an empty path, and a root as it is.
 func base(path string) string {
 	trimmed := strings.TrimRight(path, `/\`)
