@@ -17,7 +17,13 @@ import (
 // compute halted positions: no result depends on earlier calls. It is not safe for concurrent use.
 type Kept struct {
 	graphs  *capacity.Graphs
-	runners map[string]*capacity.Runner
+	runners map[keptGraph]*capacity.Runner
+}
+
+// A keptGraph is what a graph depends on besides the model.
+type keptGraph struct {
+	name       string
+	countSteps bool
 }
 
 // keptBytes limits the memory of the graphs, as counted by [capacity.Graphs].
@@ -25,7 +31,7 @@ const keptBytes = 32 << 20
 
 // NewKept returns no graphs of a model whose variables are in store.
 func NewKept(backend compute.Backend, store *model.Store) *Kept {
-	return &Kept{capacity.NewGraphs(backend, store, keptBytes), map[string]*capacity.Runner{}}
+	return &Kept{capacity.NewGraphs(backend, store, keptBytes), map[keptGraph]*capacity.Runner{}}
 }
 
 // Close frees the graphs.
@@ -39,10 +45,11 @@ func (e *Evaluator) eachKept(ctx context.Context, examples []task.Example, name 
 	if e.Kept == nil {
 		return e.each(ctx, examples, graph, read)
 	}
-	runner := e.Kept.runners[name]
+	kind := keptGraph{name, e.CountSteps}
+	runner := e.Kept.runners[kind]
 	if runner == nil {
 		runner = e.Kept.graphs.Runner(graph, nil)
-		e.Kept.runners[name] = runner
+		e.Kept.runners[kind] = runner
 	}
 	bounded := *e
 	bounded.Plan.Partial = keptRows

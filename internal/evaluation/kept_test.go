@@ -4,9 +4,11 @@ import (
 	"math"
 	"testing"
 
+	"universal-transformer/halting"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/task"
+	"universal-transformer/universal"
 )
 
 // Requests with kept graphs have the results that they have with graphs of their own, whatever came before; a shape that is known compiles
@@ -42,5 +44,25 @@ func TestKeptGraphs(t *testing.T) {
 	keeping.Kept.Close()
 	if score(keeping, examples[:1]); keeping.Kept.Stats().Compiled != 4 {
 		t.Error("a closed graph was used")
+	}
+}
+
+// A graph that was kept without the steps of a fixed depth is not taken for a request that counts them. Caught when planted: graphs known by
+// their names only.
+func TestKeptGraphsCountSteps(t *testing.T) {
+	tr, _, examples := halfTrained(t)
+	fixed := tr.Model.(universal.EncoderDecoder)
+	fixed.Halting = halting.Fixed{Steps: 3}
+	e := evaluation.Evaluator{Backend: tr.Backend, Store: tr.Store, Model: fixed, Plan: batch.Plan{Tokens: 4096}, Kept: evaluation.NewKept(tr.Backend, tr.Store)}
+	defer e.Kept.Close()
+	var counted *evaluation.Steps
+	e.Steps = func(encoder, _ *evaluation.Steps) { counted = encoder }
+	for _, e.CountSteps = range []bool{false, true, false} {
+		if _, err := e.Score(t.Context(), examples[:1]); err != nil {
+			t.Fatal(err)
+		}
+		if e.CountSteps != (counted != nil) || counted != nil && counted.Mean != 3 {
+			t.Errorf("count steps %v: %v", e.CountSteps, counted)
+		}
 	}
 }

@@ -2,10 +2,12 @@ package lambada
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -85,21 +87,22 @@ func readWordList(path string, minCount int) (words []string, err error) {
 
 // parseWordList reads lines with a word, or a word, a tab and its count. Counted words are returned by decreasing frequency.
 func parseWordList(name string, r io.Reader, minCount int) (words []string, err error) {
-	lines, seen, at := bufio.NewScanner(textfile.NewLineReader(r, largestFile)), map[string]int{}, 1
+	lines, counts, at := bufio.NewScanner(textfile.NewLineReader(r, largestFile)), map[string]int{}, 1
 	for ; lines.Scan(); at++ {
 		word, number, counted := strings.Cut(lines.Text(), "\t")
 		n, err := strconv.Atoi(number)
+		_, again := counts[word]
 		switch {
 		case !utf8.ValidString(word):
 			return nil, fmt.Errorf("%s:%d: not valid UTF-8", name, at)
 		case counted && (err != nil || n < 0):
-			return nil, fmt.Errorf("%s:%d: the count is %.40q: it must be a number", name, at, number)
+			return nil, fmt.Errorf("%s:%d: the count is %.40q: it must be a number from 0 to %d", name, at, number, math.MaxInt)
 		case word == "" || strings.ContainsAny(word, " \v\f\r\u0085\u00a0"):
 			return nil, fmt.Errorf("%s:%d: %.40q is not a word", name, at, word)
-		case seen[word] > 0:
+		case again:
 			return nil, fmt.Errorf("%s:%d: the word %.40q occurs a second time", name, at, word)
 		}
-		seen[word] = 1 + n
+		counts[word] = n
 		if checkNoneReserved([]string{word}) == nil && (!counted || n >= minCount) {
 			words = append(words, word)
 		}
@@ -110,7 +113,7 @@ func parseWordList(name string, r io.Reader, minCount int) (words []string, err 
 	if len(words) == 0 {
 		return nil, fmt.Errorf("%s has no words", name)
 	}
-	slices.SortStableFunc(words, func(a, b string) int { return seen[b] - seen[a] })
+	slices.SortStableFunc(words, func(a, b string) int { return cmp.Compare(counts[b], counts[a]) })
 	return words, nil
 }
 

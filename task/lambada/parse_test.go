@@ -57,6 +57,7 @@ func TestBadLines(t *testing.T) {
 	}
 	for text, want := range map[string]string{
 		"a\t3\nb\tmany\n": "x:2: the count", "a\t3\n\t2\n": "x:2: \"\" is not a word", "a b\t3\n": "x:1: \"a b\" is not a word", "a\t2\na\t1\n": "x:2: the word \"a\" occurs a second time",
+		"a\t9223372036854775807\na\t1\n": "x:2: the word \"a\" occurs a second time", "a\t9223372036854775808\n": "x:1: the count is \"9223372036854775808\": it must be a number from 0 to",
 		"": "x has no words", "a\xff\t2\n": "x:1: not valid UTF-8", "<unknown>\t2\n": "x has no words",
 	} {
 		if _, err := parseWordList("x", strings.NewReader(text), 1); err == nil || !strings.Contains(err.Error(), want) {
@@ -67,8 +68,8 @@ func TestBadLines(t *testing.T) {
 
 // Of a list that is in another order the most frequent words are first, of equals as they stand.
 func TestWordListByCount(t *testing.T) {
-	words, err := parseWordList("x", strings.NewReader("a\t3\nb\t9\nc\t3\nd\t1\n"), 2)
-	if want := []string{"b", "a", "c"}; err != nil || !slices.Equal(words, want) {
+	words, err := parseWordList("x", strings.NewReader("a\t3\nb\t9\nc\t3\nd\t1\ne\t9223372036854775807\n"), 2)
+	if want := []string{"e", "b", "a", "c"}; err != nil || !slices.Equal(words, want) {
 		t.Errorf("%q, %v, want %q", words, err, want)
 	}
 }

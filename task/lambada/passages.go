@@ -47,6 +47,17 @@ func (p passage) answer() string     { return strings.Join(p.words[len(p.words)-
 func (p passage) context() []string  { return p.words[:p.question] }
 func (p passage) sentence() []string { return p.words[p.question : len(p.words)-p.last] } // without the answer
 
+// occurrences returns how often the tokens of the last word occur one after another in the context.
+func (p passage) occurrences() (n int) {
+	last, context := p.words[len(p.words)-p.last:], p.context()
+	for at := 0; at+p.last <= len(context); at++ {
+		if slices.Equal(context[at:at+p.last], last) {
+			n++
+		}
+	}
+	return n
+}
+
 const (
 	longestLine = 1 << 20 // far above any line of these files
 	largestFile = 4 << 30

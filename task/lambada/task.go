@@ -220,13 +220,8 @@ func (t *Task) ByOccurrence() (groups []task.Case) {
 	names := []string{"answer not in the context", "answer once in the context", "answer twice or more"}
 	passages := make([][]passage, len(names))
 	for _, p := range t.sets.test {
-		n := 0
-		for _, word := range p.context() {
-			if word == p.answer() {
-				n++
-			}
-		}
-		passages[min(n, 2)] = append(passages[min(n, 2)], p)
+		n := min(p.occurrences(), 2)
+		passages[n] = append(passages[n], p)
 	}
 	for i, name := range names {
 		if len(passages[i]) > 0 {

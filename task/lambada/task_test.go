@@ -279,7 +279,7 @@ func TestMarkers(t *testing.T) {
 }
 
 // Passages are told apart by how often the answer stands before the last sentence; that it stands in the last sentence does not count.
-// Caught when planted: the whole passage counted.
+// Caught when planted: the whole passage counted, the joined spelling compared with single tokens, only the first token compared.
 func TestByOccurrence(t *testing.T) {
 	tk := opened(t, Language{Data: data(t)})
 	tk.sets.test = nil
@@ -292,6 +292,10 @@ func TestByOccurrence(t *testing.T) {
 	}
 	if want := map[string]int{"answer not in the context": 2, "answer once in the context": 1, "answer twice or more": 2}; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	contraction := newPassage(strings.Fields("i did n't , did not , n't did , did n't . no , i did n't"), 2)
+	if n := contraction.occurrences(); n != 2 {
+		t.Errorf("a contraction of two tokens occurs %d times, want 2", n)
 	}
 }
 
