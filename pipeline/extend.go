@@ -34,3 +34,12 @@ func stretched(before, after experiment.Run) bool {
 	was, ok := before.Training.Schedule.Value.(schedule.Cosine)
 	return ok && after.Training.Schedule.Value == was && after.Training.Steps > before.Training.Steps
 }
+
+// checkStart returns an error if the warm-up of a cosine would begin after the last update, so that the rate never rises from the floor.
+func checkStart(r experiment.Run) error {
+	c, ok := r.Training.Schedule.Value.(schedule.Cosine)
+	if !ok || c.Start < r.Training.Steps {
+		return nil
+	}
+	return fmt.Errorf("training.schedule.start is %d, but training.steps is %d, so that the warm-up would never begin: set more steps or an earlier start", c.Start, r.Training.Steps)
+}
