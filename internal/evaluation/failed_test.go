@@ -114,7 +114,7 @@ func TestTooManySteps(t *testing.T) {
 		{few{m}, 6, "the source has 6 tokens, and too long"}, {few{m}, 5, ""},
 	} {
 		examples := []task.Example{{Source: []vocab.ID{2, 3, 4}}, {Source: slices.Repeat([]vocab.ID{2}, c.long)}}
-		e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: c.model, Plan: batch.Plan{Rows: 2, Boundaries: []int{8, 1001}}}
+		e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: c.model, Plan: batch.Plan{Rows: 2, Boundaries: []int{8, 1001}, MaxSource: 8}}
 		if _, err := e.Probabilities(t.Context(), examples); (c.want == "") != (err == nil) || err != nil && err.Error() != c.want {
 			t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
 		}
