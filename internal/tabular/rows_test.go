@@ -2,6 +2,8 @@ package tabular_test
 
 import (
 	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"universal-transformer/internal/tabular"
@@ -23,6 +25,22 @@ func TestUpperCaseNames(t *testing.T) {
 	for _, name := range []string{"A.CSV", "A.CSV.GZ", "a.csv.XZ"} {
 		if rows, _, err := read(t, tabular.Layout{}, write(t, name, zip([]byte("x,a\ny,b\n"))), columns("", "")); err != nil || fmt.Sprint(rows) != "[1:x|a 2:y|b]" {
 			t.Errorf("%s: %q, %v", name, rows, err)
+		}
+	}
+}
+
+// The command that converts a file of JSON reads one file and writes another, also where names differ in case alone.
+// Caught when planted: the name of the file itself; names compared with their case.
+func TestConvertedJSONHasAnotherName(t *testing.T) {
+	for name, into := range map[string]string{"a.jsonl": "a.tsv", "a.tsv": "a.new.tsv", "a.TSV": "a.new.tsv", "a.tsv.gz": "a.tsv"} {
+		content := []byte(`{"text": "x", "label": "a"}` + "\n")
+		if name == "a.tsv.gz" {
+			content = zip(content)
+		}
+		path := write(t, name, content)
+		_, _, err := read(t, tabular.Layout{}, path, columns("", ""))
+		if want := " > " + filepath.Join(filepath.Dir(path), into); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want it to end in %q", name, err, want)
 		}
 	}
 }
