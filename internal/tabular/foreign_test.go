@@ -34,6 +34,7 @@ func TestForeignFiles(t *testing.T) {
 		"one column":            {file: "a.csv", content: "remark\nx,a\n"},
 		"JSON lines":            {file: "a.jsonl", content: `{"class": 1, "sentence": "x"}` + "\n", want: json + "[.text, .class] | @tsv' < "},
 		"JSON lines, chosen":    {file: "a.jsonl", content: `{"label": 1, "my text": "x"}` + "\n", text: "my text", want: json + `[.["my text"], .label] | @tsv' < `},
+		"an apostrophe":         {file: "a.jsonl", content: `{"it's": "x"}` + "\n", text: "it's", want: json + `[.["it'\''s"], .label] | @tsv' < `},
 		"JSON lines in .csv":    {file: "a.csv", content: `{"text": "x", "label": "a"}` + "\n", want: json + "[.text, .label] | @tsv' < "},
 		"lists":                 {file: "a.jsonl", content: `{"text": ["x", "y"], "label": ["a", "b"]}` + "\n", want: json + `[(.text | join(" ")), (.label | join(" "))] | @tsv' < `},
 		"a list of objects":     {file: "a.json", content: "[\n {\"text\": 1}\n]\n", want: json + ".[] | [.text, .label] | @tsv' < "},
