@@ -18,7 +18,7 @@ func rateChange(before, after experiment.Run, step int64) (lines []string) {
 		return c.Schedule.Rate(step, c.Steps, c.Width)
 	}
 	was, next := rate(before, step), rate(after, step+1)
-	if next > 0.9*was && next < 1.1*was {
+	if next == was || next > 0.9*was && next < 1.1*was {
 		return nil
 	}
 	lines = []string{fmt.Sprintf("the learning rate was %.2g in step %d and is %.2g in step %d", was, step, next, step+1)}

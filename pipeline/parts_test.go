@@ -239,7 +239,7 @@ func TestImportance(t *testing.T) {
 }
 
 // A changed learning rate is reported from a tenth on, for steps that are still to come, and how a stretched cosine can end.
-// Caught when planted: the rate of another step; a report before the first or after the last update.
+// Caught when planted: the rate of another step; a report before the first or after the last update, or of a rate that stays 0.
 func TestRateChange(t *testing.T) {
 	of := func(s schedule.Schedule, steps int64) (r experiment.Run) {
 		r = experiment.Defaults()
@@ -265,6 +265,10 @@ func TestRateChange(t *testing.T) {
 	stays.End = 100
 	if got := rateChange(of(cosine, 100), of(stays, 200), 100); got != nil {
 		t.Errorf("a cosine that stays at its floor: %q", got)
+	}
+	stays.Floor = 0
+	if got := rateChange(of(stays, 100), of(stays, 200), 100); got != nil {
+		t.Errorf("a cosine that stays at 0: %q", got)
 	}
 	for name, change := range map[string]func(*schedule.Cosine){"with an end": func(c *schedule.Cosine) { c.End = 150 }, "with a start": func(c *schedule.Cosine) { c.Start = 100 }} {
 		other := cosine
