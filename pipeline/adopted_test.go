@@ -55,7 +55,7 @@ func TestLanguageModelsStartReaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := checkParameters(enginetest.Backend(t), reading, to, &runlog.Checkpoint{Tensors: list}); err != nil {
+		if err := checkParameters(enginetest.Backend(t), reading, to, &runlog.Checkpoint{Tensors: list}, "the new run describes"); err != nil {
 			t.Errorf("%s: %v", family, err)
 		}
 		fresh, stack := valuesOf(t, reading, reading.Seed, to), 0
@@ -116,7 +116,7 @@ func TestLanguageModelsThatDoNotFit(t *testing.T) {
 		}
 		list, _, err := adopted(enginetest.Backend(t), reading, from, c.to, parameters)
 		if err == nil {
-			err = checkParameters(enginetest.Backend(t), reading, c.to, &runlog.Checkpoint{Tensors: list})
+			err = checkParameters(enginetest.Backend(t), reading, c.to, &runlog.Checkpoint{Tensors: list}, "the new run describes")
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%v, want %q", err, want)

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,7 +12,7 @@ import (
 // Check returns the error that training a run would have because of its data, or evaluating it with a protocol afterwards. It reads the data and
 // trains nothing. That of a protocol is a [ProtocolError]. log is that of [OpenTask].
 func Check(ctx context.Context, r experiment.Run, p Protocol, log func(string)) error {
-	if err := r.Validate(); err != nil {
+	if err := cmp.Or(r.Validate(), checkStart(r)); err != nil {
 		return err
 	}
 	t := openRun{run: r, reading: r}

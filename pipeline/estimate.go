@@ -2,7 +2,6 @@ package pipeline
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -101,12 +100,24 @@ func (o EstimateOptions) validate(batches int) error {
 		return optionError("ranks", "is %d: it must be positive", o.Ranks)
 	case o.Ranks > 1 && batches%o.Ranks != 0:
 		return optionError("ranks", "is %d, which does not divide training.accumulate, %d: ranks share the batches of an update", o.Ranks, batches)
-	case !(o.FLOPS >= 0) || math.IsInf(o.FLOPS, 0):
-		return optionError("flops", "is %v: it must be positive and finite", o.FLOPS)
-	case o.Ranks > 1 && (!(o.Network > 0) || math.IsInf(o.Network, 0)):
-		return optionError("network", "is %v: it must be positive and finite", o.Network)
+	case o.FLOPS != 0 && !plausible(o.FLOPS):
+		return speedError("flops", o.FLOPS)
+	case o.Ranks > 1 && !plausible(o.Network):
+		return speedError("network", o.Network)
 	}
 	return o.Assumed.validate()
+}
+
+// Bounds of speeds, far beyond those of any machine. Times computed from them are finite, so that JSON can represent them.
+const (
+	slowest = 1e-3
+	fastest = 1e30
+)
+
+func plausible(speed float64) bool { return speed >= slowest && speed <= fastest }
+
+func speedError(option string, speed float64) error {
+	return optionError(option, "is %v: it must be positive and finite, from %v to %v", speed, slowest, fastest)
 }
 
 // count fills in parameters, memory and operations, and returns the cost of the typical batch.

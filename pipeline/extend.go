@@ -18,7 +18,7 @@ func rateChange(before, after experiment.Run, step int64) (lines []string) {
 		return c.Schedule.Rate(step, c.Steps, c.Width)
 	}
 	was, next := rate(before, step), rate(after, step+1)
-	if next > 0.9*was && next < 1.1*was {
+	if next == was || next > 0.9*was && next < 1.1*was {
 		return nil
 	}
 	lines = []string{fmt.Sprintf("the learning rate was %.2g in step %d and is %.2g in step %d", was, step, next, step+1)}
@@ -33,4 +33,13 @@ func rateChange(before, after experiment.Run, step int64) (lines []string) {
 func stretched(before, after experiment.Run) bool {
 	was, ok := before.Training.Schedule.Value.(schedule.Cosine)
 	return ok && after.Training.Schedule.Value == was && after.Training.Steps > before.Training.Steps
+}
+
+// checkStart returns an error if the warm-up of a cosine would begin after the last update, so that the rate never rises from the floor.
+func checkStart(r experiment.Run) error {
+	c, ok := r.Training.Schedule.Value.(schedule.Cosine)
+	if !ok || c.Start < r.Training.Steps {
+		return nil
+	}
+	return fmt.Errorf("training.schedule.start is %d, but training.steps is %d, so that the warm-up would never begin: set more steps or an earlier start", c.Start, r.Training.Steps)
 }

@@ -111,6 +111,7 @@ func TestResumeRefusesChanges(t *testing.T) {
 		"model.heads=4": "model.heads cannot change", "seed=2": "seed cannot change", "name=x": "name cannot change", "task.table.max_length=5": "task.table.max_length cannot change",
 		"training.beta2=0.9": "training.beta2 cannot change", "training.batch.rows=8": "training.batch.rows cannot change", "training.stepps=9": `did you mean "training.steps"?`,
 		"training.steps=5": "step 6 is done already", "training.steps=-1": "training.steps is -1", "training.steps": "path=value",
+		"training.schedule.cosine.start=6": "training.schedule.start is 6, but training.steps is 6, so that the warm-up would never begin",
 	} {
 		_, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, set)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {

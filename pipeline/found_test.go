@@ -18,6 +18,7 @@ import (
 	"universal-transformer/task/table"
 	"universal-transformer/task/text"
 	"universal-transformer/training"
+	"universal-transformer/training/schedule"
 )
 
 // Data that were moved are reported, also if they are in the first place where they are looked for.
@@ -188,4 +189,23 @@ func TestFewestSteps(t *testing.T) {
 		run.Training.Steps = steps
 		refused(t, steps, checkSteps(run, 6), want)
 	}
+}
+
+// The warm-up of a cosine begins before the last update, in a new run as in one that is only checked. A run directory whose configuration says
+// otherwise, as those of earlier versions may, can be given more steps.
+// Caught when planted: the last update itself taken for one before it.
+func TestLatestStart(t *testing.T) {
+	run := runOn(algorithmic.Copy{})
+	run.Training.Steps = 6
+	const want = "training.schedule.start is 6, but training.steps is 6, so that the warm-up would never begin: set more steps or an earlier start"
+	for start, want := range map[int64]string{0: "", 5: "", 6: want} {
+		run.Training.Schedule.Value = schedule.Cosine{Peak: 1e-3, Start: start}
+		refused(t, start, checkStart(run), want)
+	}
+	if err := run.Validate(); err != nil {
+		t.Error(err)
+	}
+	_, err := Train(t.Context(), nil, run, t.TempDir(), Callbacks{})
+	refused(t, "a new run", err, want)
+	refused(t, "a run to check", Check(t.Context(), run, Protocol{}, nil), want)
 }

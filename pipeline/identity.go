@@ -67,7 +67,7 @@ func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabular
 	sealed := c.Meta[training.VocabularyKey]
 	sameVocabulary := sealed == "" || sealed == vocabularyDigest(v)
 	if sameVocabulary { // the shapes of the parameters depend on it
-		if err := checkParameters(backend, r, v, c); err != nil {
+		if err := checkParameters(backend, r, v, c, "config.json describes"); err != nil {
 			return "", err
 		}
 	}

@@ -19,13 +19,13 @@ import (
 )
 
 // checkParameters returns an error unless a checkpoint's parameters are exactly those of a run's model: none has another shape, none is
-// missing, and there are no others.
-func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint) error {
+// missing, and there are no others. described says where the run comes from, as for compareParameters.
+func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabularies, c *runlog.Checkpoint, described string) error {
 	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
 	if err != nil {
 		return err
 	}
-	if err := compareParameters(training.Parameters(c.Tensors), want, "config.json describes"); err != nil {
+	if err := compareParameters(training.Parameters(c.Tensors), want, described); err != nil {
 		return fmt.Errorf("checkpoint of step %d: %w", c.Step, err)
 	}
 	return nil

@@ -131,7 +131,8 @@ func TestBoundsOfOptions(t *testing.T) {
 		{EstimateOptions{Ranks: -1}, "ranks is -1"}, {EstimateOptions{Ranks: 1<<20 + 1, Network: 1}, "ranks is 1048577"}, {EstimateOptions{Ranks: 3, Network: 1}, "ranks is 3, which does not divide training.accumulate, 1048576"},
 		{EstimateOptions{Ranks: 2}, "network is 0"}, {EstimateOptions{Ranks: 2, Network: math.Inf(1)}, "network is +Inf"}, {EstimateOptions{Ranks: 2, Network: math.NaN()}, "network is NaN"},
 		{EstimateOptions{Ranks: 2, Network: -1}, "network is -1"}, {EstimateOptions{Ranks: 1, Network: -1}, ""},
-		{EstimateOptions{FLOPS: 0.5}, ""}, {EstimateOptions{FLOPS: -0.5}, "flops is -0.5"}, {EstimateOptions{FLOPS: math.Inf(1)}, "flops is +Inf"}, {EstimateOptions{FLOPS: math.NaN()}, "flops is NaN"},
+		{EstimateOptions{FLOPS: 1e-3}, ""}, {EstimateOptions{FLOPS: 9e-4}, "flops is 0.0009: it must be positive and finite, from 0.001 to 1e+30"}, {EstimateOptions{FLOPS: 1e30}, ""}, {EstimateOptions{FLOPS: 2e30}, "flops is 2e+30"},
+		{EstimateOptions{Ranks: 2, Network: 1e-300}, "network is 1e-300"}, {EstimateOptions{FLOPS: 0.5}, ""}, {EstimateOptions{FLOPS: -0.5}, "flops is -0.5"}, {EstimateOptions{FLOPS: math.Inf(1)}, "flops is +Inf"}, {EstimateOptions{FLOPS: math.NaN()}, "flops is NaN"},
 		{EstimateOptions{Assumed: Assumed{Vocabulary: 4, Length: 2}}, ""}, {EstimateOptions{Assumed: Assumed{Vocabulary: 1 << 24, Length: 1 << 20}}, ""},
 		{EstimateOptions{Assumed: Assumed{Vocabulary: 3}}, "vocabulary is 3: it must be from 4 to 16777216"}, {EstimateOptions{Assumed: Assumed{Vocabulary: 1<<24 + 1}}, "vocabulary is 16777217"},
 		{EstimateOptions{Assumed: Assumed{Length: 1}}, "length is 1: it must be from 2 to 1048576"}, {EstimateOptions{Assumed: Assumed{Length: 1<<20 + 1}}, "length is 1048577"},
@@ -238,7 +239,7 @@ func TestImportance(t *testing.T) {
 }
 
 // A changed learning rate is reported from a tenth on, for steps that are still to come, and how a stretched cosine can end.
-// Caught when planted: the rate of another step; a report before the first or after the last update.
+// Caught when planted: the rate of another step; a report before the first or after the last update, or of a rate that stays 0.
 func TestRateChange(t *testing.T) {
 	of := func(s schedule.Schedule, steps int64) (r experiment.Run) {
 		r = experiment.Defaults()
@@ -264,6 +265,10 @@ func TestRateChange(t *testing.T) {
 	stays.End = 100
 	if got := rateChange(of(cosine, 100), of(stays, 200), 100); got != nil {
 		t.Errorf("a cosine that stays at its floor: %q", got)
+	}
+	stays.Floor = 0
+	if got := rateChange(of(stays, 100), of(stays, 200), 100); got != nil {
+		t.Errorf("a cosine that stays at 0: %q", got)
 	}
 	for name, change := range map[string]func(*schedule.Cosine){"with an end": func(c *schedule.Cosine) { c.End = 150 }, "with a start": func(c *schedule.Cosine) { c.Start = 100 }} {
 		other := cosine

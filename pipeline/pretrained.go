@@ -69,7 +69,7 @@ func pretrained(backend compute.Backend, r experiment.Run, v task.Vocabularies, 
 			return nil, nil, fmt.Errorf("training.pretrained: %s: %w", dir, err)
 		}
 	}
-	if err := checkParameters(backend, r, v, c); err != nil {
+	if err := checkParameters(backend, r, v, c, "the new run describes"); err != nil {
 		fix := "change model to that run's"
 		if list := differences(r, m.Run); len(list) > 0 {
 			fix = "set " + strings.Join(list, ", ") + " as in that run"

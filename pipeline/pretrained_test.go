@@ -175,7 +175,7 @@ func TestPretrainedOfAnotherFunction(t *testing.T) {
 }
 
 // What a run cannot start from is refused before anything is written.
-// Caught when planted: any of the checks left out.
+// Caught when planted: any of the checks left out; the shapes of the new run said to be those of the other run's config.json.
 func TestPretrainedErrors(t *testing.T) {
 	from, r := briefly(t)
 	letters := filepath.Join(t.TempDir(), "letters.tsv")
@@ -188,7 +188,7 @@ func TestPretrainedErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, change := range map[string]func(*experiment.Run){
-		"has shape [": func(r *experiment.Run) { *r = resized(*r) },
+		" has shape [8 8], but the new run describes [16 16]; ":     func(r *experiment.Run) { *r = resized(*r) },
 		"; set model.width=8 as in that run, or choose another run": func(r *experiment.Run) { *r = resized(*r) },
 		`none of its target tokens ("`:                              func(r *experiment.Run) { r.Task = experiment.Task{Value: table.Table{Path: letters, HeldOut: 0.3}} },
 		" are whitespace: set task.tokenizer=characters, or choose another run": func(r *experiment.Run) {

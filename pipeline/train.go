@@ -48,7 +48,7 @@ func (c Callbacks) log(lines ...string) {
 
 // Train trains a run in a new run directory.
 func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
-	if err := r.Validate(); err != nil {
+	if err := cmp.Or(r.Validate(), checkStart(r)); err != nil {
 		return training.Summary{}, err
 	}
 	t := openRun{backend: backend, run: r, reading: r, callbacks: c}
@@ -116,7 +116,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 		return training.Summary{}, err
 	}
 	changed, err := changedRun(log, t.run, assignments)
-	if err != nil {
+	if err = cmp.Or(err, checkStart(changed)); err != nil {
 		return training.Summary{}, err
 	}
 	if t.reading, err = located(log, changed, c.Log); err != nil {

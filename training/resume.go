@@ -33,7 +33,10 @@ func (t *Trainer) prepare() error {
 			return t.truncate(0)
 		})
 	}
-	return t.group.Agree(t.resumeFrom(c))
+	if err := t.group.Agree(t.resumeFrom(c)); err != nil {
+		return err
+	}
+	return t.shareState()
 }
 
 // start validates the configuration and builds the model.
@@ -87,6 +90,10 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if err := t.begin(); err != nil {
 		return err
 	}
+	if was, now := c.Meta[DataKey(validationPart)], t.Seals.Data[validationPart]; was != "" && now != "" && was != now {
+		t.state.forgetValidations()
+		t.notify("the validation data have changed since that checkpoint: the best checkpoint is chosen anew, from the next validation on")
+	}
 	if err := t.restoreBestMark(); err != nil {
 		return err
 	}
@@ -97,6 +104,17 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that step, but had %d when it was saved: lines are missing or have been added", has, had))
 	}
 	return nil
+}
+
+// validationPart is the part of the data that validations measure.
+const validationPart = "validation"
+
+// forgetValidations removes what validations on other data have found: neither numbers of correct sequences nor entropies can be compared with
+// those of the present data, and an end that they led to no longer applies. The best checkpoint stays marked until the next validation.
+func (s *state) forgetValidations() {
+	s.BestStep, s.BestNats, s.BestSmoothed, s.BestCorrect, s.BestMeasure = 0, 0, 0, 0, 0
+	s.MaxCorrect, s.LowestNats = extreme{}, extreme{}
+	s.Waited, s.Perfect, s.Stopped = 0, 0, ""
 }
 
 // restoreBestMark marks the best checkpoint if the mark is missing, as after a kill between the two writes, or damaged. A best checkpoint that

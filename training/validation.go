@@ -104,9 +104,11 @@ func (t *Trainer) decoded() ([]score.Metric, error) {
 
 // addFigures adds the metrics of decoded answers to a line of metrics, and returns them as text.
 func addFigures(row map[string]any, figures []score.Metric) (shown string) {
+	start := "; decoded answers: "
 	for _, f := range figures {
 		row["decoded_"+strings.ReplaceAll(strings.ToLower(f.Name), " ", "_")] = f.Value
-		shown += fmt.Sprintf(", %s %.2f", f.Name, f.Value)
+		shown += fmt.Sprintf("%s%s %.4g", start, f.Name, f.Value)
+		start = ", "
 	}
 	return shown
 }

@@ -35,8 +35,11 @@ func (m EncoderDecoder) Vocabularies() (source, target int) {
 func (m Decoder) Vocabularies() (source, target int) { return 0, m.TargetVocabulary }
 
 // CheckSource returns an error if the depth depends on the source and this one is too long.
-func (m EncoderDecoder) CheckSource(positions int) error {
-	if max(m.Halting.Limit(positions), m.decoderHalting().Limit(positions)) > halting.MaxSteps {
+func (m EncoderDecoder) CheckSource(positions int) error { return m.CheckSteps(positions) }
+
+// CheckSteps returns an error if the depth depends on the source, and one of this number of positions needs more steps than can be run.
+func (c Config) CheckSteps(positions int) error {
+	if max(c.Halting.Limit(positions), c.decoderHalting().Limit(positions)) > halting.MaxSteps {
 		return fmt.Errorf("the model runs one step per token: at most %d steps can be run", halting.MaxSteps)
 	}
 	return nil

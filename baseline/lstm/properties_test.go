@@ -156,6 +156,7 @@ func TestValidate(t *testing.T) {
 		"width is 0":                            func(c *lstm.Config) { c.Width = 0 },
 		"layers is 0":                           func(c *lstm.Config) { c.Layers = 0 },
 		"dropout is 1":                          func(c *lstm.Config) { c.Dropout = 1 },
+		"dropout is 0.99999999":                 func(c *lstm.Config) { c.Dropout = 0.99999999 }, // 1 in float32
 		"source_vocabulary is 1":                func(c *lstm.Config) { c.SourceVocabulary = 1 },
 		"target_vocabulary is 0":                func(c *lstm.Config) { c.TargetVocabulary = 0 },
 		"shared_embedding needs one vocabulary": func(c *lstm.Config) { c.SharedEmbedding = true },

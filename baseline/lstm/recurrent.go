@@ -70,8 +70,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("layers is %d: it must be from 1 to %d", c.Layers, maxLayers)
 	case c.SharedEmbedding && c.SourceVocabulary != 0 && c.SourceVocabulary != c.TargetVocabulary:
 		return fmt.Errorf("shared_embedding needs one vocabulary, but the source has %d tokens and the target %d", c.SourceVocabulary, c.TargetVocabulary)
-	case !(c.Dropout >= 0 && c.Dropout < 1):
-		return fmt.Errorf("dropout is %v: it must be at least 0 and below 1", c.Dropout)
+	case !(c.Dropout >= 0 && float32(c.Dropout) < 1):
+		return fmt.Errorf("dropout is %v: it must be at least 0 and, in float32, below 1", c.Dropout)
 	}
 	return nil
 }

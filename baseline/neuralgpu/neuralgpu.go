@@ -65,8 +65,8 @@ func (m Model) Validate() error {
 		return fmt.Errorf("target_vocabulary is %d: at least 2 are needed", m.TargetVocabulary)
 	case m.Width < 3 || m.Width > maxChannels:
 		return fmt.Errorf("width is %d: it must be from 3 to %d", m.Width, maxChannels)
-	case !(m.Dropout >= 0 && m.Dropout < 1):
-		return fmt.Errorf("dropout is %v: it must be at least 0 and below 1", m.Dropout)
+	case !(m.Dropout >= 0 && float32(m.Dropout) < 1):
+		return fmt.Errorf("dropout is %v: it must be at least 0 and, in float32, below 1", m.Dropout)
 	}
 	return nil
 }

@@ -183,6 +183,7 @@ func TestValidate(t *testing.T) {
 	for want, change := range map[string]func(*neuralgpu.Model){
 		"width is 2":             func(m *neuralgpu.Model) { m.Width = 2 },
 		"dropout is 1":           func(m *neuralgpu.Model) { m.Dropout = 1 },
+		"dropout is 0.99999999":  func(m *neuralgpu.Model) { m.Dropout = 0.99999999 }, // 1 in float32
 		"source_vocabulary is 1": func(m *neuralgpu.Model) { m.SourceVocabulary = 1 },
 		"target_vocabulary is 0": func(m *neuralgpu.Model) { m.TargetVocabulary = 0 },
 	} {

@@ -80,7 +80,11 @@ func (e *Evaluator) batch(ctx context.Context, runner *capacity.Runner, examples
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	out, err := runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
+	var out []*tensors.Tensor
+	err := e.checkSteps(examples, b)
+	if err == nil {
+		out, err = runner.Call(capacity.ShapeOf(b), feed.Tensors(b, nil)...)
+	}
 	if err == nil {
 		read(b, out)
 		for _, tensor := range out {
@@ -103,6 +107,22 @@ func (e *Evaluator) batch(ctx context.Context, runner *capacity.Runner, examples
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// checkSteps returns an error if the longest source of a batch needs more steps than can be run, as in decoding.
+func (e *Evaluator) checkSteps(examples []task.Example, b batch.Batch) error {
+	steps, ok := e.Model.(interface{ CheckSteps(positions int) error })
+	if !ok {
+		return nil
+	}
+	longest := 0
+	for _, at := range b.Index {
+		longest = max(longest, len(examples[at].Source)/max(b.TokensPerPosition, 1))
+	}
+	if err := steps.CheckSteps(longest); err != nil {
+		return fmt.Errorf("the source has %d tokens, and %w", longest, err)
 	}
 	return nil
 }

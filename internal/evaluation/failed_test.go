@@ -83,3 +83,50 @@ func TestFailedExamples(t *testing.T) {
 		k++
 	}
 }
+
+// few is a model that can read sources of at most 5 tokens, in longer graphs too.
+type few struct{ universal.Encoder }
+
+func (few) CheckSteps(positions int) error {
+	if positions > 5 {
+		return errLong
+	}
+	return nil
+}
+
+// A model that runs a step for each token refuses sources with too many before it makes their graph, which would take minutes. Tokens count,
+// not padding. With an exit it reads such sources too.
+// Caught when planted: no check; a check of the padded length; a check of the first example of a batch alone.
+func TestTooManySteps(t *testing.T) {
+	m := universal.Encoder{Pool: universal.Last, Config: universal.Config{
+		SourceVocabulary: 9, TargetVocabulary: 6, Width: 2, Heads: 1, Seed: 3, Transition: universal.FeedForward{Filter: 2}, Halting: halting.Length{},
+	}}
+	deep, err := m.WithExit(halting.Exit{Fixed: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		model universal.Model
+		long  int
+		want  string
+	}{
+		{m, 1001, "the source has 1001 tokens, and the model runs one step per token: at most 1000 steps can be run"}, {deep, 1001, ""},
+		{few{m}, 6, "the source has 6 tokens, and too long"}, {few{m}, 5, ""},
+	} {
+		examples := []task.Example{{Source: []vocab.ID{2, 3, 4}}, {Source: slices.Repeat([]vocab.ID{2}, c.long)}}
+		e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: c.model, Plan: batch.Plan{Rows: 2, Boundaries: []int{8, 1001}, MaxSource: 8}}
+		if _, err := e.Probabilities(t.Context(), examples); (c.want == "") != (err == nil) || err != nil && err.Error() != c.want {
+			t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
+		}
+		var failed []int
+		e.Failed = func(example int, err error) {
+			if failed = append(failed, example); err.Error() != c.want {
+				t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
+			}
+		}
+		got, err := e.Probabilities(t.Context(), examples)
+		if err != nil || got[0] == nil || (got[1] != nil) != (c.want == "") || len(failed) > 1 {
+			t.Errorf("%d tokens: %v, %v, failed %v", c.long, got, err, failed)
+		}
+	}
+}

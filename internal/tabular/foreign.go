@@ -43,8 +43,10 @@ func (l Layout) wrongDelimiter(text string, first Row) error {
 // jq returns the filter that converts a file of JSON, of which text is the first line, to the columns; "" if the line is not JSON.
 func jq(text string, columns []Column) string {
 	each, object := "", text
+	first, several := strings.CutPrefix(text, "[{")
+	first = strings.TrimSpace(first)
 	switch {
-	case text == "[" || strings.HasPrefix(text, "[{"):
+	case text == "[" || several && !strings.Contains(text, "\t") && (first == "" || first[0] == '"'): // a row may begin so, too, as in [{x}]
 		each, object = ".[] | ", strings.TrimSuffix(strings.Trim(text, "[]"), ",")
 	case text == "{" || strings.HasPrefix(text, "{") && json.Valid([]byte(text)):
 	default:

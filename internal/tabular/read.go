@@ -72,11 +72,12 @@ func (l Layout) detect(path string, r *bufio.Reader) string {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	tab := bytes.ContainsRune(first, '\t')
 	_, declares := declared(string(bytes.TrimRight(first, "\r")))
+	path = strings.ToLower(path)
 	for _, extension := range []string{".gz", ".xz"} {
 		path = strings.TrimSuffix(path, extension)
 	}
 	switch {
-	case declares, l.Delimiter != "" && !(tab && l.other), !tab && l.Format == CSV, !tab && strings.HasSuffix(strings.ToLower(path), ".csv"):
+	case declares, l.Delimiter != "" && !(tab && l.other), !tab && l.Format == CSV, !tab && strings.HasSuffix(path, ".csv"):
 		return CSV
 	case l.Format == Spaces:
 		return Spaces

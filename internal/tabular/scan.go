@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -35,6 +36,10 @@ type line struct {
 	err    error // too long, not UTF-8
 }
 
+func (l line) hasNUL() bool { return strings.ContainsRune(l.text, 0) }
+
+var errNUL = errors.New("it has a NUL character")
+
 // next returns a row with all of its fields; a malformed row has an error of its own.
 func (s *scanner) next() (Row, error) {
 	first, err := s.line(0)
@@ -50,15 +55,20 @@ func (s *scanner) next() (Row, error) {
 	case first.err != nil:
 	case first.text == "" || s.spaces != nil && strings.TrimSpace(first.text) == "":
 		row.Err = ErrBlank
-	case strings.ContainsRune(first.text, 0):
-		row.Err = errors.New("it has a NUL character")
+	case first.hasNUL():
+		row.Err = errNUL
 	case s.spaces != nil:
 		row.Fields = s.spaces.split(first.text)
 	case s.comma == 0:
 		row.Fields = strings.Split(first.text, "\t")
 	default:
 		n, problem := s.record(first)
-		if row.Err = problem; problem == nil {
+		switch row.Err = problem; {
+		case problem != nil:
+		case slices.ContainsFunc(s.pending[:n], line.hasNUL):
+			s.drop(n)
+			return Row{Line: first.number, Err: errNUL}, nil
+		default:
 			row.Fields, row.Err = s.fields(&joined{lines: s.pending[:n]})
 		}
 		if row.Err == nil {

@@ -65,7 +65,8 @@ func iconv(path, from string) string {
 // its extension.
 func Convert(path, filter, mark string) string { return convert(path, filter, mark, "") }
 
-// convert is like Convert; the new file has another extension, unless that is empty.
+// convert is like Convert; the new file has another extension, unless that is empty. It is never the file itself, which the shell would empty
+// first, whatever the case of its name.
 func convert(path, filter, mark, other string) string {
 	plain, read := path, filter+" < "+Quoted(path)
 	for extension, command := range map[string]string{".gz": "gzip", ".xz": "xz"} {
@@ -74,7 +75,11 @@ func convert(path, filter, mark, other string) string {
 		}
 	}
 	extension := filepath.Ext(plain)
-	return read + " > " + Quoted(strings.TrimSuffix(plain, extension)+mark+cmp.Or(other, extension))
+	stem, other := strings.TrimSuffix(plain, extension)+mark, cmp.Or(other, extension)
+	if strings.EqualFold(stem+other, path) {
+		stem += ".new"
+	}
+	return read + " > " + Quoted(stem+other)
 }
 
 // Unpack returns the shell command that decompresses what can be read of a file; command is gzip or xz.

@@ -43,7 +43,7 @@ type repairError struct {
 
 // ErrJSON returns the error for a file of JSON in place of rows; the filter of jq writes tab-separated rows.
 func ErrJSON(filter string) error {
-	return &repairError{"it is JSON, which is not read: convert it with", "jq -r '" + filter + "'", "", ".tsv"}
+	return &repairError{"it is JSON, which is not read: convert it with", "jq -r " + Quoted(filter), "", ".tsv"}
 }
 
 var (

@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"universal-transformer/internal/objective"
@@ -65,26 +66,35 @@ type Stop struct {
 
 // Validate returns an error that names the first invalid field, its value, and valid values.
 func (c Config) Validate() error {
+	outside := func(name, v string, below float64) error {
+		return fmt.Errorf("%s is %s: it must be at least 0 and below %s", name, v, plain(below))
+	}
 	rate := func(name string, v, below float64) error {
-		if !(v >= 0 && v < below) {
-			return fmt.Errorf("%s is %s: it must be at least 0 and below %s", name, plain(v), plain(below))
+		if x := computed(v); !(v >= 0 && x < below) || v > 0 && x == 0 {
+			return outside(name, asComputed(v), below)
 		}
 		return nil
 	}
-	positive := func(name string, v int64) error {
+	count := func(name string, v int, below float64) error {
+		if v < 0 || float64(v) >= below {
+			return outside(name, strconv.Itoa(v), below)
+		}
+		return nil
+	}
+	interval := func(name string, v int64) error {
 		if v < 1 {
 			return fmt.Errorf("%s is %d: it must be positive", name, v)
 		}
 		return nil
 	}
 	for _, err := range []error{
-		positive("steps", c.Steps), positive("log_every", c.LogEvery), positive("evaluate_every", c.EvaluateEvery),
-		positive("checkpoint_every", c.CheckpointEvery),
+		interval("steps", c.Steps), interval("log_every", c.LogEvery), interval("evaluate_every", c.EvaluateEvery),
+		interval("checkpoint_every", c.CheckpointEvery),
 		rate("beta1", c.Beta1, 1), rate("beta2", c.Beta2, 1), rate("label_smoothing", c.LabelSmoothing, 1), rate("r_drop", c.RDrop, 1e3),
 		rate("muon", c.Muon, 1), rate("weight_decay", c.WeightDecay, 1e3),
-		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), rate("ponder.warmup", float64(c.Ponder.Steps), 1e15), rate("ponder.delay", float64(c.Ponder.Delay), 1e15),
-		rate("accumulate", float64(c.Accumulate), 1e6), rate("stop.patience", float64(c.Stop.Patience), 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
-		rate("stop.perfect", float64(c.Stop.Perfect), 1e9),
+		rate("average", c.Average, 1), rate("clip_norm", c.ClipNorm, 1e9), rate("ponder.weight", c.Ponder.Weight, 1e9), count("ponder.warmup", c.Ponder.Steps, 1e15), count("ponder.delay", c.Ponder.Delay, 1e15),
+		count("accumulate", c.Accumulate, 1e6), count("stop.patience", c.Stop.Patience, 1e9), rate("stop.accuracy", c.Stop.Accuracy, 1.0001),
+		count("stop.perfect", c.Stop.Perfect, 1e9),
 	} {
 		if err != nil {
 			return err
@@ -93,8 +103,8 @@ func (c Config) Validate() error {
 	if c.Keep < 2 {
 		return fmt.Errorf("keep is %d: it must be at least 2, so that a damaged newest checkpoint has a predecessor", c.Keep)
 	}
-	if !(c.Epsilon > 0) {
-		return fmt.Errorf("epsilon is %v: it must be positive; the authors use 1e-9", c.Epsilon)
+	if err := positive("epsilon", c.Epsilon); err != nil {
+		return fmt.Errorf("%w; the authors use 1e-9", err)
 	}
 	if c.Events != "" && c.Events != ScalarEvents && c.Events != NoEvents {
 		return fmt.Errorf("events is %q: it must be %q or %q, or empty for scalars and pictures", c.Events, ScalarEvents, NoEvents)
@@ -104,6 +114,34 @@ func (c Config) Validate() error {
 	}
 	if err := c.Schedule.Validate(); err != nil {
 		return fmt.Errorf("schedule: %w", err)
+	}
+	return nil
+}
+
+// computed returns a number as training computes with it, in float32. Below the smallest normal number it is 0, as on processors that
+// flush such numbers.
+func computed(v float64) float64 {
+	if math.Abs(v) < 0x1p-126 {
+		return 0
+	}
+	return float64(float32(v))
+}
+
+// asComputed formats a number, and says what it becomes in float32 if that is a bound of most ranges: 0, 1 or infinity.
+func asComputed(v float64) string {
+	if x := computed(v); x != v && (v > 0 && x == 0 || x == 1 || math.IsInf(x, 0)) {
+		return fmt.Sprintf("%v, which is %v in float32", v, x)
+	}
+	return plain(v)
+}
+
+// positive returns an error unless a number is positive and finite in training.
+func positive(name string, v float64) error {
+	switch x := computed(v); {
+	case !(x > 0):
+		return fmt.Errorf("%s is %s: it must be positive", name, asComputed(v))
+	case math.IsInf(x, 0):
+		return fmt.Errorf("%s is %s: it must be finite", name, asComputed(v))
 	}
 	return nil
 }

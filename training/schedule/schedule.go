@@ -28,12 +28,9 @@ func (c Constant) Rate(int64, int64, int) float64 { return c.LearningRate }
 // Halved returns half the rate.
 func (c Constant) Halved() (string, float64) { return "rate", c.LearningRate / 2 }
 
-// Validate rejects a rate that is not positive.
+// Validate rejects a rate that is not positive and finite.
 func (c Constant) Validate() error {
-	if !(c.LearningRate > 0) {
-		return fmt.Errorf("rate is %v: it must be positive", c.LearningRate)
-	}
-	return nil
+	return positive("rate", c.LearningRate)
 }
 
 // InverseSquareRoot is the authors' schedule: a linear warm-up, followed by decay with the inverse square root of the step,
@@ -55,15 +52,12 @@ func (i InverseSquareRoot) Rate(step, _ int64, width int) float64 {
 // Halved returns half the factor.
 func (i InverseSquareRoot) Halved() (string, float64) { return "factor", i.Factor / 2 }
 
-// Validate rejects numbers that are not positive.
+// Validate rejects numbers that are not positive and finite.
 func (i InverseSquareRoot) Validate() error {
-	switch {
-	case !(i.Factor > 0):
-		return fmt.Errorf("factor is %v: it must be positive", i.Factor)
-	case i.Warmup < 1:
+	if i.Warmup < 1 {
 		return fmt.Errorf("warmup is %d: it must be positive", i.Warmup)
 	}
-	return nil
+	return positive("factor", i.Factor)
 }
 
 // Cosine warms up linearly to the peak, then decays along half a cosine to the floor at the last step (Loshchilov and Hutter, 2017).
@@ -97,9 +91,10 @@ func (c Cosine) Halved() (string, float64) { return "peak", max(c.Peak/2, c.Floo
 
 // Validate rejects a floor above the peak, and negative numbers.
 func (c Cosine) Validate() error {
+	if err := positive("peak", c.Peak); err != nil {
+		return err
+	}
 	switch {
-	case !(c.Peak > 0):
-		return fmt.Errorf("peak is %v: it must be positive", c.Peak)
 	case !(c.Floor >= 0 && c.Floor <= c.Peak):
 		return fmt.Errorf("floor is %v: it must be from 0 to the peak, %v", c.Floor, c.Peak)
 	case c.Warmup < 0:

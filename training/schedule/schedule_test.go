@@ -99,6 +99,36 @@ func TestValidate(t *testing.T) {
 	}
 }
 
+// A number that training, in float32, computes with as 0, 1 or infinity is refused as that: Adam divides by epsilon and by 1 - beta, and an
+// update with a rate of 0, or a gradient that is clipped to 0, changes nothing. The nearest numbers that are none of these are accepted.
+// Caught when planted: comparisons in float64; a subnormal number, which some processors flush to 0, taken as positive.
+func TestValidateAsComputed(t *testing.T) {
+	const least, nextToOne = 0x1p-126, 1 - 0x1p-24 // the smallest normal number of float32, and the largest below 1
+	for want, change := range map[string]func(*schedule.Config){
+		"epsilon is 1e-40, which is 0 in float32: it must be positive; the authors use 1e-9":    func(c *schedule.Config) { c.Epsilon = 1e-40 },
+		"epsilon is 1e+60, which is +Inf in float32: it must be finite; the authors use 1e-9":   func(c *schedule.Config) { c.Epsilon = 1e60 },
+		"beta1 is 0.99999999, which is 1 in float32: it must be at least 0 and below 1":         func(c *schedule.Config) { c.Beta1 = 0.99999999 },
+		"beta2 is 0.99999999, which is 1 in float32: it must be at least 0 and below 1":         func(c *schedule.Config) { c.Beta2 = 0.99999999 },
+		"average is 0.99999999, which is 1 in float32: it must be at least 0 and below 1":       func(c *schedule.Config) { c.Average = 0.99999999 },
+		"clip_norm is 1e-60, which is 0 in float32: it must be at least 0 and below 1000000000": func(c *schedule.Config) { c.ClipNorm = 1e-60 },
+		"schedule: rate is 1e-60, which is 0 in float32: it must be positive":                   func(c *schedule.Config) { c.Schedule = schedule.Constant{LearningRate: 1e-60} },
+		"schedule: factor is 1e+60, which is +Inf in float32: it must be finite":                func(c *schedule.Config) { c.Schedule = schedule.InverseSquareRoot{Factor: 1e60, Warmup: 1} },
+		"schedule: peak is 1e+60, which is +Inf in float32: it must be finite":                  func(c *schedule.Config) { c.Schedule = schedule.Cosine{Peak: 1e60} },
+	} {
+		c := config(1)
+		change(&c)
+		if err := c.Validate(); err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+	c := config(1)
+	c.Epsilon, c.ClipNorm, c.Beta1, c.Beta2, c.Average = least, least, nextToOne, nextToOne, nextToOne
+	c.Schedule, c.Stop.Patience = schedule.Constant{LearningRate: least}, 999_999_999 // which is 1e9 in float32, but no number of training
+	if err := c.Validate(); err != nil {
+		t.Error(err)
+	}
+}
+
 // config is valid.
 func config(steps int64) schedule.Config {
 	return schedule.Config{

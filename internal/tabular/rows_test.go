@@ -1,0 +1,46 @@
+package tabular_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/internal/tabular"
+)
+
+// A NUL character in any line of a quoted field makes its row malformed, and no other.
+// Caught when planted: a check of the first line alone; the lines of the field read as rows of their own.
+func TestNULInField(t *testing.T) {
+	path := write(t, "a.csv", []byte("x,a\n\"y\nz\x00\nw\",b\nv,c\n"))
+	rows, _, err := read(t, tabular.Layout{}, path, columns("", ""))
+	if want := "[1:x|a 2! it has a NUL character 5:v|c]"; err != nil || fmt.Sprint(rows) != want {
+		t.Errorf("%q, %v, want %s", rows, err, want)
+	}
+}
+
+// A file is csv by its name in upper case, too, also below that of a compression.
+// Caught when planted: endings of compressions in lower case alone.
+func TestUpperCaseNames(t *testing.T) {
+	for _, name := range []string{"A.CSV", "A.CSV.GZ", "a.csv.XZ"} {
+		if rows, _, err := read(t, tabular.Layout{}, write(t, name, zip([]byte("x,a\ny,b\n"))), columns("", "")); err != nil || fmt.Sprint(rows) != "[1:x|a 2:y|b]" {
+			t.Errorf("%s: %q, %v", name, rows, err)
+		}
+	}
+}
+
+// The command that converts a file of JSON reads one file and writes another, also where names differ in case alone.
+// Caught when planted: the name of the file itself; names compared with their case.
+func TestConvertedJSONHasAnotherName(t *testing.T) {
+	for name, into := range map[string]string{"a.jsonl": "a.tsv", "a.tsv": "a.new.tsv", "a.TSV": "a.new.tsv", "a.tsv.gz": "a.tsv"} {
+		content := []byte(`{"text": "x", "label": "a"}` + "\n")
+		if name == "a.tsv.gz" {
+			content = zip(content)
+		}
+		path := write(t, name, content)
+		_, _, err := read(t, tabular.Layout{}, path, columns("", ""))
+		if want := " > " + filepath.Join(filepath.Dir(path), into); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want it to end in %q", name, err, want)
+		}
+	}
+}
