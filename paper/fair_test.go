@@ -13,13 +13,11 @@ import (
 // unequal lists every row that breaks the rule of fair comparisons, and the fields in which it does. No row may be added: a row that is
 // compared with a Universal Transformer is trained like it.
 var unequal = map[string]string{
-	"babi-10k-single-adaptive":        "model.pool training.stop.accuracy",
 	"babi-10k-joint-adaptive":         "model.pool training.stop.accuracy",
 	"babi-1k-single-adaptive":         "model.pool training.stop.accuracy",
 	"babi-1k-joint-adaptive":          "model.pool training.stop.accuracy",
 	"babi-1k-single-renamed-adaptive": "model.pool",
 	"babi-1k-joint-renamed-adaptive":  "model.pool",
-	"babi-10k-simulated-adaptive":     "model.pool",
 	"agreement-lstm":                  "training.schedule.cosine.floor training.schedule.cosine.peak",
 	"lambada-lstm":                    "training.schedule.cosine.floor training.schedule.cosine.peak",
 	"algorithmic-lstm":                "model.dropout source_end task.addition.examples task.copy.examples task.reverse.examples training.label_smoothing training.muon training.schedule.cosine.peak training.steps",

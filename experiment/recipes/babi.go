@@ -32,15 +32,16 @@ func table1() (list []Recipe) {
 	for _, c := range []struct {
 		name, title string
 		adapt       func(experiment.Run) experiment.Run
+		adaptive    func(experiment.Run) experiment.Run // with dynamic halting
 		set         string
 		joint       bool
 	}{
-		{"10k-single", "10k, single", unchanged, "en-10k", false},
-		{"10k-joint", "10k, joint", unchanged, "en-10k", true},
-		{"1k-single", "1k, single", fewQuestions, "en", false},
-		{"1k-single-renamed", "1k, single, words exchanged", exchangeWords, "en", false},
-		{"1k-joint", "1k, joint", fewQuestions, "en", true},
-		{"1k-joint-renamed", "1k, joint, words exchanged", exchangeWords, "en", true},
+		{"10k-single", "10k, single", muonForBabi, babiAdaptiveAlike, "en-10k", false},
+		{"10k-joint", "10k, joint", unchanged, babiAdaptive, "en-10k", true},
+		{"1k-single", "1k, single", fewQuestions, babiAdaptive, "en", false},
+		{"1k-single-renamed", "1k, single, words exchanged", exchangeWords, babiAdaptive, "en", false},
+		{"1k-joint", "1k, joint", fewQuestions, babiAdaptive, "en", true},
+		{"1k-joint-renamed", "1k, joint, words exchanged", exchangeWords, babiAdaptive, "en", true},
 	} {
 		var columns []column
 		for n := 1; n <= babi.Tasks && !c.joint; n++ {
@@ -49,26 +50,24 @@ func table1() (list []Recipe) {
 		if c.joint {
 			columns = append(columns, column{name: "joint", needs: babiNeeds, run: func() experiment.Run { return allBabiTasks(c.adapt(oneBabiTask(c.set, 0))) }})
 		}
-		family := "babi-" + c.name
-		list = append(list, cells("table 1", babiModels(family, c.title), columns)...)
+		list = append(list, cells("table 1", babiModels("babi-"+c.name, c.title, c.adaptive), columns)...)
 	}
 	simulated := column{name: "task03", needs: simulatedNeeds, run: func() experiment.Run {
-		r := oneBabiTask("en-10k", 3)
+		r := muonForBabi(oneBabiTask("en-10k", 3))
 		t := r.Task.Value.(babi.Babi)
 		t.StandIn = "qa3_simulated.txt"
 		r.Task.Value = t
-		r.Training.Stop.Accuracy = 0 // as with dynamic halting
 		return r
 	}}
-	return append(list, cells("table 1", babiModels("babi-10k-simulated", "10k, single, simulated stories"), []column{simulated})...)
+	return append(list, cells("table 1", babiModels("babi-10k-simulated", "10k, single, simulated stories", babiAdaptiveAlike), []column{simulated})...)
 }
 
-// babiModels lists the models of a setting. title is the setting's.
-func babiModels(family, title string) []model {
+// babiModels lists the models of a setting. title is the setting's, and adaptive configures the model with dynamic halting.
+func babiModels(family, title string, adaptive func(experiment.Run) experiment.Run) []model {
 	return []model{
 		{family: family + "-transformer", summary: title + ": Transformer", configure: babiTransformer},
 		{family: family, summary: title + ": Universal Transformer", configure: unchanged},
-		{family: family + "-adaptive", summary: title + ": UT with dynamic halting", configure: babiAdaptive},
+		{family: family + "-adaptive", summary: title + ": UT with dynamic halting", configure: adaptive},
 	}
 }
 
@@ -79,9 +78,10 @@ func babiModels(family, title string) []model {
 // tasks whose pronouns refer to the previous fact (11, 13) are memorized, not learned. Its second convolution sees a single position, with
 // which task 17 is learned faster. Without weight decay, task 16 was not learned, and task 17 not well.
 //
-// The answer is read from the position of the question, the last one. The authors' code, and the adaptive recipes, use the mean over all
-// positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the paper's equations, task 18 is not learned
-// at this rate, and task 2 takes far longer. Attention has no dropout, so that the backend computes it in one pass.
+// The answer is read from the position of the question, the last one. The authors' code, and the adaptive recipes except those for single tasks
+// with 10,000 questions, use the mean over all positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the
+// paper's equations, task 18 is not learned at this rate, and task 2 takes far longer. Attention has no dropout, so that the backend computes it
+// in one pass.
 func oneBabiTask(set string, number int) experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: babi.Babi{Path: "data", Set: set, Task: number}},
@@ -108,10 +108,23 @@ func oneBabiTask(set string, number int) experiment.Run {
 	return r
 }
 
+// muonForBabi trains with Muon and evaluates the mean of the weights. With Adam, models with shared weights learned task 16 in one of three seeds
+// and task 17 not always. Training ends after three validations without an error, not at the first.
+func muonForBabi(r experiment.Run) experiment.Run {
+	r.Training.Muon, r.Training.Average = 0.95, 0.999
+	r.Training.Schedule = cosineTo(3e-3, 1e-4, 300)
+	r.Training.Stop = schedule.Stop{Patience: 24, Perfect: 3}
+	return r
+}
+
 // babiTransformer has as many layers as the Universal Transformer has steps, each with its own weights.
 func babiTransformer(r experiment.Run) experiment.Run {
 	return withUniversal(r, func(u *experiment.Universal) { u.UntiedLayers = true })
 }
+
+// babiAdaptiveAlike has dynamic halting and is trained like the other models. It reads the answer from the position of the question, as they do:
+// from the mean over all positions, task 16 is not learned.
+func babiAdaptiveAlike(r experiment.Run) experiment.Run { return withHalting(r, adaptive(6, 1)) }
 
 // babiAdaptive has dynamic halting. As in the authors' code, the answer is read from the mean over all positions, and the bias is 1.
 // Positions then ponder longer if more facts have to be combined; if the answer is read from the question's position alone, facts halt
