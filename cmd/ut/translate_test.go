@@ -39,7 +39,7 @@ func translator(t *testing.T) (run, dir string) {
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
-	for _, want := range []string{"skipped 1: 1 with an empty side", ":1201: the source is empty", "in 290 subwords", ", BLEU "} {
+	for _, want := range []string{"skipped 1: 1 with an empty side", ":1201: the source is empty", "in 290 subwords", "; decoded answers: BLEU "} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("training does not say %q:\n%s", want, r.stderr)
 		}
