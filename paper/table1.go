@@ -88,15 +88,23 @@ func Table1() Table {
 func babiRows(prefix, block string, columns []string) (rows []Row) {
 	for _, m := range BabiModels {
 		row := Row{Family: prefix + m.Suffix, Title: m.Title, Block: block, Own: m.Suffix == "", Adaptive: m.Suffix == "-adaptive", Columns: columns}
-		if row.Adaptive && prefix != "babi-10k-single" && prefix != BabiSimulated {
-			row.Unequal = []Unequal{meanPool}
-			if !BabiRenamed(prefix) {
-				row.Unequal = append(row.Unequal, noEarlyEnd)
-			}
+		if row.Adaptive {
+			row.Unequal = babiUnequal(prefix)
 		}
 		rows = append(rows, row)
 	}
 	return rows
+}
+
+// babiUnequal returns how the model with dynamic halting is trained differently from the others of a setting.
+func babiUnequal(prefix string) []Unequal {
+	switch {
+	case prefix == "babi-10k-single", prefix == BabiSimulated:
+		return nil
+	case BabiRenamed(prefix):
+		return []Unequal{meanPool}
+	}
+	return []Unequal{meanPool, noEarlyEnd}
 }
 
 // BabiSeen lists the test errors that were known before the configuration of a row was final.

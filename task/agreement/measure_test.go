@@ -375,8 +375,8 @@ func TestPairsLearnFromBooks(t *testing.T) {
 		}
 	}
 	for word, why := range map[string]string{
-		"-lrb-": "brackets are those of sentences", "-rcb-": "brackets are those of sentences", "He": "words are in lower case",
-		"cabinet": "it is in a pair only", "nobody": "README is no book", "hidden": "hidden files are no books",
+		"-lrb-": "brackets are not spelled as in the treebank", "-rcb-": "brackets are not spelled as in the treebank", "He": "words are in lower case",
+		"cabinet": "only a pair has it", "nobody": "README is not a book", "hidden": "a hidden file is not a book",
 	} {
 		if slices.Contains(words, word) {
 			t.Errorf("%q is known: %s", word, why)
