@@ -73,6 +73,11 @@ func create(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder: name a file", path)
 	}
+	return createBeside(path)
+}
+
+// createBeside creates a temporary file in the folder of path.
+func createBeside(path string) (*os.File, error) {
 	dir, name := filepath.Split(path)
 	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
 	if err != nil {
@@ -87,22 +92,32 @@ func Check(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil
 	}
-	f, err := create(path)
+	return closeRemoved(create(path))
+}
+
+// CheckNew is like [Check], for a file whose folder will be made with all folders above it. It makes none. Another goroutine or process may make
+// them meanwhile.
+func CheckNew(path string) error {
+	folder := filepath.Dir(path)
+	missing := ""
+	for folder != missing {
+		if _, err := os.Lstat(folder); !errors.Is(err, fs.ErrNotExist) { // a link to nothing is in the way
+			break
+		}
+		missing, folder = folder, filepath.Dir(folder)
+	}
+	if missing == "" {
+		return Check(path)
+	}
+	return closeRemoved(createBeside(missing))
+}
+
+// closeRemoved closes and removes a temporary file that was only to show that it can be created.
+func closeRemoved(f *os.File, err error) error {
 	if err != nil {
 		return err
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
-}
-
-// CheckNew is like [Check], for a file whose folder will be made with all folders above it. It makes none.
-func CheckNew(path string) error {
-	for parent := filepath.Dir(path); parent != path; parent = filepath.Dir(path) {
-		if _, err := os.Lstat(parent); !errors.Is(err, fs.ErrNotExist) { // a link to nothing is in the way
-			break
-		}
-		path = parent
-	}
-	return Check(path)
 }
 
 // Cause returns the error of writing a temporary file as one about the file that it was to become.

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -111,5 +113,37 @@ func TestSyncs(t *testing.T) {
 	}
 	if content, err := os.ReadFile(path); err != nil || string(content) != "all" {
 		t.Errorf("then the file holds %q, %v", content, err)
+	}
+}
+
+// A file whose folders another goroutine makes meanwhile can be written, as one whose folders exist.
+// Caught when planted: the folder that was missing taken for one in the file's place.
+func TestCheckNewBesideOthers(t *testing.T) {
+	root := t.TempDir()
+	for i := range 2000 {
+		folder := filepath.Join(root, strconv.Itoa(i), "results")
+		made := make(chan error)
+		go func() { made <- os.MkdirAll(folder, 0o700) }()
+		if err := atomicfile.CheckNew(filepath.Join(folder, "result.json")); err != nil {
+			t.Error(err)
+		}
+		if err := <-made; err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]string{
+		filepath.Join(root, "0", "results"):                     " is a folder: name a file",
+		filepath.Join(root, "file", "results", "result.json"):   " cannot be written: not a directory",
+		filepath.Join(root, "nobody", "results", "result.json"): "",
+	} {
+		if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := atomicfile.CheckNew(path); (want == "") != (err == nil) || err != nil && !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, "nobody")); err == nil {
+		t.Error("the check makes folders")
 	}
 }
