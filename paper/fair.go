@@ -109,10 +109,6 @@ var unequalBackends = slices.Concat(
 	roundedProducts("memory-lstm", "copy", "memory-lstm-longer", "memory-transformer-longer"),
 	roundedProducts("memory-lstm", "reverse", "memory-lstm-longer", "memory-transformer-longer"),
 	roundedProducts("programs", "program", "programs-transformer-longer", "programs-adaptive"),
-	[]UnequalBackend{{
-		Family: "programs-transformer", Column: "program", Options: "float32; products=bf16", Than: "programs", ThanOptions: "float32",
-		Why: "the first seed was trained on a processor with AMX, with which products in bfloat16 take less time, the others were not",
-	}},
 	roundedProducts("programs-lstm", "control", "programs-transformer-longer", "programs-adaptive"),
 	roundedProducts("programs-lstm", "addition", "programs-lstm-longer", "programs-transformer-longer"),
 )

@@ -14,28 +14,28 @@ const fromBothEnds = "source positions counted from both ends"
 func tableClaims() (list []claim) {
 	for _, s := range paper.BabiSettings {
 		fixed, halting := paper.PublishedBabi("babi-"+s.Name), paper.PublishedBabi("babi-"+s.Name+"-adaptive")
-		list = append(list, claim{"Table 1", "bAbI, " + s.Title + ": average error, %", fmt.Sprintf("%.2f, halting %.2f", fixed.Average, halting.Average),
-			func(b book) judgement { return b.judgeBabi(s.Name) }})
+		list = append(list, headline("Table 1", "bAbI, "+s.Title+": average error, %", fmt.Sprintf("%.2f, halting %.2f", fixed.Average, halting.Average),
+			func(b book) judgement { return b.judgeBabi(s.Name) }))
 	}
 	return append(list,
-		claim{"Table 2", "subject-verb agreement, accuracy", "0.992, halting 0.992", judgeAgreement},
-		claim{"Table 3", "LAMBADA, perplexity of the test words", "319, halting 142", lambada("language", "last word perplexity", few, "-adaptive")},
-		claim{"Table 3", "the same, subwords of many novels, without and with a continuous cache", "319, Transformer 7321, LSTM 5174, without a cache",
-			lambada("novels", "last word perplexity", many, "-transformer", "-lstm")},
-		claim{"Table 3", "LAMBADA, reading comprehension", "0.5216, halting 0.5625", lambada("reading", "accuracy", few, "-adaptive")},
-		claim{"Table 3", "the same, passages of many novels, from a language model", "0.5216, Transformer 0.3988, LSTM 0.2007",
-			lambada("novels-pretrained", "accuracy", many, "-transformer", "-lstm")},
-		claim{"Table 4", "copy, reverse, addition at length 400, the paper's positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
-			reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")},
-		claim{"Table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
-			reaches(paper.Table4(), Changed, fromBothEnds+", with random gaps; chosen on lengths 60 to 100", "algorithmic", "algorithmic", "algorithmic")},
-		claim{"Table 5", "copy, double, reverse", publishedSequences(paper.Table5(), "memory"),
-			reaches(paper.Table5(), Changed, fromBothEnds, "memory", "memory", "memory")},
-		claim{"Table 6", "program, control, addition", publishedSequences(paper.Table6(), "programs"),
-			reaches(paper.Table6(), Changed, fromBothEnds, "programs", "programs", "programs")},
-		claim{"Table 6", "the same, larger models", publishedSequences(paper.Table6(), "programs"),
-			reaches(paper.Table6(), Changed, fromBothEnds+"; program: width 128; control: width 128 and six steps, fine-tuned from program, three quarters loops, 60 % of the greatest length, shares of loops chosen with test accuracy known; addition as above", "programs-wide", "programs-fine-tuned", "programs")},
-		claim{"Table 7", "translation, WMT 2014, BLEU", "28.9, Transformer 28.0", judgeWMT14},
+		headline("Table 2", "subject-verb agreement, accuracy", "0.992, halting 0.992", judgeAgreement),
+		headline("Table 3", "LAMBADA, perplexity of the test words", "319, halting 142", lambada("language", "last word perplexity", few, "-adaptive")),
+		detailed("Table 3", "LAMBADA, perplexity, subwords of many novels, without and with a continuous cache", "319, Transformer 7321, LSTM 5174, without a cache",
+			lambada("novels", "last word perplexity", many, "-transformer", "-lstm")),
+		headline("Table 3", "LAMBADA, reading comprehension", "0.5216, halting 0.5625", lambada("reading", "accuracy", few, "-adaptive")),
+		detailed("Table 3", "LAMBADA, reading, passages of many novels, from a language model", "0.5216, Transformer 0.3988, LSTM 0.2007",
+			lambada("novels-pretrained", "accuracy", many, "-transformer", "-lstm")),
+		headline("Table 4", "copy, reverse, addition at length 400, the paper's positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
+			reaches(paper.Table4(), NotReproduced, "", "algorithmic-paper", "algorithmic-paper", "algorithmic-paper")),
+		headline("Table 4", "the same, our positions", publishedSequences(paper.Table4(), "algorithmic-paper"),
+			reaches(paper.Table4(), Changed, fromBothEnds+", with random gaps; chosen on lengths 60 to 100", "algorithmic", "algorithmic", "algorithmic")),
+		headline("Table 5", "copy, double, reverse", publishedSequences(paper.Table5(), "memory"),
+			reaches(paper.Table5(), Changed, fromBothEnds, "memory", "memory", "memory")),
+		headline("Table 6", "program, control, addition", publishedSequences(paper.Table6(), "programs"),
+			reaches(paper.Table6(), Changed, fromBothEnds, "programs", "programs", "programs")),
+		headline("Table 6", "the same, larger models", publishedSequences(paper.Table6(), "programs"),
+			reaches(paper.Table6(), Changed, fromBothEnds+"; program: width 128; control: width 128 and six steps, fine-tuned from program, three quarters loops, 60 % of the greatest length, shares of loops chosen with test accuracy known; addition as above", "programs-wide", "programs-fine-tuned", "programs")),
+		headline("Table 7", "translation, WMT 2014, BLEU", "28.9, Transformer 28.0", judgeWMT14),
 	)
 }
 

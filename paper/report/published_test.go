@@ -73,8 +73,16 @@ func TestPublishedPages(t *testing.T) {
 		t.Errorf("RESULTS.md has %d lines, more than 400", lines)
 	}
 	head, _, _ := strings.Cut(string(have), "\n## ")
-	if lines := strings.Count(head, "\n"); lines > 60 {
+	if lines := strings.Count(head, "\n"); lines > 45 {
 		t.Errorf("the verdicts of RESULTS.md have %d lines, more than a screen", lines)
+	}
+	verdicts := string(pages.Files[verdictsPage])
+	rows, _, _ := strings.Cut(verdicts, "| Further comparisons |")
+	listed, all := strings.Count(head, "\n| ")-2, strings.Count(rows, "\n| ")-2
+	for _, want := range []string{fmt.Sprintf(": of %d rows on ", all), fmt.Sprintf(" lists the other %d rows, too.", all-listed)} {
+		if !strings.Contains(head, want) {
+			t.Errorf("RESULTS.md lists %d rows and the page of verdicts %d, and %q is missing", listed, all, want)
+		}
 	}
 	for line := range strings.Lines(head) {
 		if n := utf8.RuneCountInString(line); n > 250 && strings.HasPrefix(line, "|") {

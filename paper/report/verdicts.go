@@ -33,11 +33,27 @@ type judgement struct {
 type claim struct {
 	where, what, paper string
 	judge              func(book) judgement
+	detail             bool // on the page of verdicts only, and counted in RESULTS.md
+}
+
+// detailed returns a claim that RESULTS.md counts, and only the page of verdicts lists.
+func detailed(where, what, paper string, judge func(book) judgement) claim {
+	return claim{where: where, what: what, paper: paper, judge: judge, detail: true}
+}
+
+// headline returns a claim that RESULTS.md lists, too.
+func headline(where, what, paper string, judge func(book) judgement) claim {
+	return claim{where: where, what: what, paper: paper, judge: judge}
 }
 
 const introduction = `# Results
 
 The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s. "Halting" is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has all figures behind these verdicts, their reasons and tests, and says what each verdict means.
+
+`
+
+// remaining follows the verdicts of RESULTS.md.
+const remaining = `[%[2]s](%[2]s) lists the other %[1]d rows, too.
 
 `
 
@@ -67,7 +83,7 @@ const legend = `## What the verdicts mean
 Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected by Holm's method for all tests of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". A test over seeds needs at least two seeds of both models, and a deviation in one of them; without a test a difference counts in no verdict. Between one run each, the tables test over the test examples, which says nothing about other seeds: the model is "ahead" or "behind", and no verdict counts it. † marks the difference from a model that was not trained alike, which its table names as an exception. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors. Tables 1 and 4 to 6 are judged by best seeds, as the paper does for table 1, the others by means over seeds.
 `
 
-// verdicts writes the head of RESULTS.md, a line for every table and every claim, and their page.
+// verdicts writes the head of RESULTS.md, a line for each of the main tables and claims, and the page of all.
 func (p *page) verdicts() {
 	all := &page{book: p.book}
 	tables, stated, further := p.book.judgeAll(tableClaims()), p.book.judgeAll(claims()), p.book.judgeAll(furtherClaims())
@@ -78,9 +94,12 @@ func (p *page) verdicts() {
 	all.printf(legend)
 	p.files[verdictsPage] = all.text.Bytes()
 
-	p.printf(introduction, sum(slices.Concat(tables, stated)), p.folder, path.Join(p.folder, verdictsPage))
+	counted, place := slices.Concat(tables, stated), path.Join(p.folder, verdictsPage)
+	p.printf(introduction, sum(counted), p.folder, place)
 	p.lines("The tables", tables)
 	p.lines("The claims", stated)
+	short := slices.DeleteFunc(slices.Clone(counted), func(c judged) bool { return c.detail })
+	p.printf(remaining, len(counted)-len(short), place)
 	p.printf(tablesIntroduction)
 }
 
@@ -97,10 +116,13 @@ func (b book) judgeAll(list []claim) (all []judged) {
 	return all
 }
 
-// lines writes a table of claims for a first look.
+// lines writes a table of claims for a first look, without those in detail.
 func (p *page) lines(title string, list []judged) {
 	p.head(title, "paper", "ours", "verdict")
 	for _, c := range list {
+		if c.detail {
+			continue
+		}
 		verdict := string(c.verdict)
 		if c.reason != "" {
 			verdict += ": " + c.reason
