@@ -81,23 +81,38 @@ func needsOf(t paper.Table, rows []string) (needs []recipes.Need) {
 	return needs
 }
 
-// needFlags adds a flag for each file or folder that the recipes of tables need. Tables may share one.
+// needFlags adds a flag for each file or folder that the recipes of tables need. Tables may share one, and what it is for.
 func (f *tableFlags) needFlags(c *cobra.Command) {
-	usages := map[string]string{}
+	type purpose struct {
+		tables []string
+		usage  string
+	}
+	purposes := map[string][]purpose{}
 	for _, t := range paper.All() {
 		for _, n := range needsOf(t, nil) {
-			usage := fmt.Sprintf("for table %d: %s", t.Number, n.Usage)
+			usage := n.Usage
 			if n.Default != "" {
 				usage += fmt.Sprintf(" (default %s)", n.Default)
 			}
-			if before := usages[n.Name]; before != "" {
-				usage = before + "; " + usage
+			list := purposes[n.Name]
+			at := slices.IndexFunc(list, func(p purpose) bool { return p.usage == usage })
+			if at < 0 {
+				at, list = len(list), append(list, purpose{usage: usage})
 			}
-			usages[n.Name] = usage
+			list[at].tables = append(list[at].tables, fmt.Sprint(t.Number))
+			purposes[n.Name] = list
 		}
 	}
-	for name, usage := range usages {
-		f.needs[name] = c.Flags().String(name, "", "`path` "+usage)
+	for name, list := range purposes {
+		var texts []string
+		for _, p := range list {
+			noun := "table"
+			if len(p.tables) > 1 {
+				noun = "tables"
+			}
+			texts = append(texts, fmt.Sprintf("for %s %s: %s", noun, strings.Join(p.tables, " and "), p.usage))
+		}
+		f.needs[name] = c.Flags().String(name, "", "`path` "+strings.Join(texts, "; "))
 	}
 }
 

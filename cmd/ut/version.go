@@ -83,7 +83,7 @@ func (v versions) print(w io.Writer) error {
 	for _, line := range []string{
 		"ut " + v.Version, v.Go + ", " + v.Platform,
 		fmt.Sprintf("backends: %s (default %s)", strings.Join(v.Backends, ", "), v.Default),
-		"kernels of cpu: " + v.Kernels + "; GOEXPERIMENT=simd is not needed; an older Go downloads Go 1.26 or refuses to build",
+		"kernels of cpu: " + v.Kernels,
 		"cpu:products=bf16: " + cmp.Or(v.BFloat16, "not on this processor, or not compiled in"),
 		"cpu:products=int8: " + cmp.Or(v.Int8, "not on this processor, or not compiled in"),
 		fmt.Sprintf("MPI: %s; ranks: %d", compiled(v.MPI, "-tags mpi"), v.Ranks),

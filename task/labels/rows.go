@@ -87,7 +87,7 @@ func (c Labels) checkLength(n int, unit string) error {
 	case c.Path == "": // a file to evaluate on
 		return fmt.Errorf("the text has %d %s, more than %d", n, unit, c.MaxLength)
 	}
-	return fmt.Errorf("the text has %d %s, more than max_length %d: raise it", n, unit, c.MaxLength)
+	return fmt.Errorf("the text has %d %s, more than task.max_length %d: raise it", n, unit, c.MaxLength)
 }
 
 // cut splits texts into subwords, and leaves out those with too many.

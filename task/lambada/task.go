@@ -64,7 +64,7 @@ func (c Language) Open() (task.Task, error) {
 		return nil, fmt.Errorf("%d tokens are too few to hold a fiftieth of them out for validation: add books", len(p.ids))
 	}
 	if p.count() < 2 {
-		return nil, fmt.Errorf("%d tokens are too few for segments of length %d: add books or lower length", len(t.corpus.ids), c.Length)
+		return nil, fmt.Errorf("%d tokens are too few for segments of length %d: add books or lower task.length", len(t.corpus.ids), c.Length)
 	}
 	t.train = func(seedValue uint64, i int64) task.Example { return p.training(seedValue, i) }
 	t.held = p.held

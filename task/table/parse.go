@@ -79,7 +79,7 @@ func (c Table) limit() string {
 	if c.Path == "" {
 		return fmt.Sprintf("more than %d", c.MaxLength)
 	}
-	return fmt.Sprintf("more than max_length %d: raise it", c.MaxLength)
+	return fmt.Sprintf("more than task.max_length %d: raise it", c.MaxLength)
 }
 
 // split splits one side of a line into tokens. With subwords, which are learned later, the whole side is one token.

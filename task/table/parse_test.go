@@ -16,7 +16,7 @@ import (
 
 func TestMalformedLinesAreReportedWithFileAndLine(t *testing.T) {
 	bad := []string{"no tab", "two\ttabs\there", "\tx", "y\t", "", "a\x00b\tc", strings.Repeat("a", 31) + "\tb", "<pad>\tb"}
-	reasons := []string{"no tab", "more than one tab", "source is empty", "target is empty", "line is empty", "NUL", "31 tokens, more than max_length 30", ""}
+	reasons := []string{"no tab", "more than one tab", "source is empty", "target is empty", "line is empty", "NUL", "31 tokens, more than task.max_length 30", ""}
 	content := "a\tb\n" + strings.Join(bad, "\n") + "\n" + strings.Repeat("a\tb\n", 11) + strings.Repeat("a", 30) + "\tb\n"
 	path := write(t, content)
 	held := write(t, "a\tb\n")

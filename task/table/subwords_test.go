@@ -65,7 +65,7 @@ func TestSubwordsTooLong(t *testing.T) {
 	content := strings.Repeat("a\tb\n", 40) + "xyzw\tb\n"
 	_, report := open(t, Table{Path: write(t, content), HeldOutPath: write(t, content), Tokenizer: vocab.Subwords, MaxLength: 3, Choice: subword.Choice{TokenizerSize: 258}})
 	for _, f := range report.Files {
-		if f.Usable != 40 || f.Skipped != 1 || f.Malformed[0].Line != 41 || !strings.Contains(f.Malformed[0].Reason, "4 subwords, more than max_length 3") {
+		if f.Usable != 40 || f.Skipped != 1 || f.Malformed[0].Line != 41 || !strings.Contains(f.Malformed[0].Reason, "4 subwords, more than task.max_length 3") {
 			t.Errorf("%+v", f)
 		}
 	}

@@ -138,7 +138,7 @@ func (c Tags) sentence(line int, words, tags []string) (sentence, error) {
 	case len(words) > c.MaxLength && c.Path == "": // a file to evaluate on
 		return s, fmt.Errorf("the sentence has %d words, more than %d", len(words), c.MaxLength)
 	case len(words) > c.MaxLength:
-		return s, fmt.Errorf("the sentence has %d words, more than max_length %d: raise it, or put blank lines between sentences", len(words), c.MaxLength)
+		return s, fmt.Errorf("the sentence has %d words, more than task.max_length %d: raise it, or put blank lines between sentences", len(words), c.MaxLength)
 	}
 	for _, token := range slices.Concat(words, tags) {
 		if vocab.Reserved(token) {

@@ -169,7 +169,7 @@ func TestMalformed(t *testing.T) {
 	if len(list) != 2 || list[0].line != 1 || list[1].line != 17 || report.Lines != 6 || report.Skipped != 4 {
 		t.Fatalf("%+v, %+v", list, report)
 	}
-	for i, want := range []string{"f:4: it has 1 field, not 2", "f:7: it has 3 fields, not 2", "f:9: the sentence has the reserved token <pad>", "f:11: the sentence has 5 words, more than max_length 4: raise it"} {
+	for i, want := range []string{"f:4: it has 1 field, not 2", "f:7: it has 3 fields, not 2", "f:9: the sentence has the reserved token <pad>", "f:11: the sentence has 5 words, more than task.max_length 4: raise it"} {
 		if got := report.Malformed[i].String(); !strings.HasPrefix(got, want) {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -99,10 +99,10 @@ func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][
 		}
 	}
 	if len(parts) == 0 {
-		return nil, nil, fmt.Errorf("no line is usable: %d are empty, %d have more than length %d tokens", empty, long, c.Length)
+		return nil, nil, fmt.Errorf("no line is usable: %d empty, %d of more tokens than task.length, %d", empty, long, c.Length)
 	}
 	if empty+long > 0 && c.Lines {
-		notes = append(notes, fmt.Sprintf("%s: skipped %d lines: %d empty, %d of more than length %d tokens: raise length", c.Path, empty+long, empty, long, c.Length))
+		notes = append(notes, fmt.Sprintf("%s: lines skipped: %d (%d empty, %d of more tokens than task.length, %d: raise it)", c.Path, empty+long, empty, long, c.Length))
 	}
 	return parts, notes, nil
 }
@@ -125,7 +125,7 @@ func (t *Task) divideText(lines []line) error {
 // takeText makes examples from the parts of a continuous text.
 func (t *Task) takeText(training, validation, test []string) (err error) {
 	if len(training) < t.config.Length || len(validation) < 2 || len(test) < 2 {
-		return fmt.Errorf("%d tokens are too few for segments of length %d with held_out %v: add text or lower length",
+		return fmt.Errorf("%d tokens are too few for segments of length %d with held_out %v: add text or lower task.length",
 			len(training)+len(validation)+len(test), t.config.Length, t.config.HeldOut)
 	}
 	t.training = encode(t.ids.Target, training)
@@ -170,7 +170,7 @@ func divide[T any](list []T, share float64) (training, validation, test []T) {
 // takeLines makes examples from lines.
 func (t *Task) takeLines(training, validation, test [][]string) error {
 	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
-		return fmt.Errorf("%d lines are too few with held_out %v: add lines or raise held_out", len(training)+len(validation)+len(test), t.config.HeldOut)
+		return fmt.Errorf("%d lines are too few with held_out %v: add lines or raise task.held_out", len(training)+len(validation)+len(test), t.config.HeldOut)
 	}
 	t.lines, t.validation, t.test = t.config.examples(t.ids, training), t.config.examples(t.ids, validation), t.config.examples(t.ids, test)
 	for _, e := range t.lines {

@@ -252,7 +252,7 @@ func limit(longest int) string {
 	if longest == longestHeldOut {
 		return fmt.Sprintf("more than %d", longest)
 	}
-	return fmt.Sprintf("more than max_length %d: raise it", longest)
+	return fmt.Sprintf("more than task.max_length %d: raise it", longest)
 }
 
 // encode encodes a pair. It reports false, and counts the pair as skipped, if a side has more than longest subwords or cannot be

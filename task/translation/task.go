@@ -95,7 +95,7 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 			}
 		}
 		if pairs == 0 {
-			failed = fmt.Errorf("%s: no pair is for training, all of them are held out: add lines, name files or lower held_out", c)
+			failed = fmt.Errorf("%s: no pair is for training, all of them are held out: add lines, name files or lower task.held_out", c)
 		}
 	})
 	if failed != nil {
@@ -156,7 +156,7 @@ func (t *Task) read(f files, corpus Corpus, of part) error {
 func (t *Task) finish() error {
 	counts := fmt.Sprintf("%d pairs for training, %d for validation, %d for testing", len(t.training), len(t.validation), len(t.test))
 	if len(t.training) == 0 || len(t.validation) == 0 || len(t.test) == 0 {
-		return fmt.Errorf("%s: %s: each part needs some; add lines, name files or raise held_out", t.config, counts)
+		return fmt.Errorf("%s: %s: each part needs some; add lines, name files or raise task.held_out", t.config, counts)
 	}
 	t.notes = append(t.notes, fmt.Sprintf("%s, in %d subwords", counts, t.pieces.Vocabulary().Size()))
 	trained := map[[32]byte]bool{}

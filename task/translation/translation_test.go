@@ -194,8 +194,8 @@ func TestFaultNamesItsFile(t *testing.T) {
 		"source not UTF-8": {"\xff", "x", "train.en", "source: not valid UTF-8"},
 		"target empty":     {"x", " ", "train.de", "the target is empty"},
 		"source empty":     {" ", "x", "train.en", "the source is empty"},
-		"target subwords":  {"x", strings.Repeat("word ", 10_000), "train.de", "subwords, more than max_length"},
-		"source subwords":  {strings.Repeat("word ", 10_000), "x", "train.en", "subwords, more than max_length"},
+		"target subwords":  {"x", strings.Repeat("word ", 10_000), "train.de", "subwords, more than task.max_length"},
+		"source subwords":  {strings.Repeat("word ", 10_000), "x", "train.en", "subwords, more than task.max_length"},
 		"target bytes":     {"x", strings.Repeat("y", longestLine+1), "train.de", "longer than"},
 		"source bytes":     {strings.Repeat("y", longestLine+1), "x", "train.en", "longer than"},
 	} {
