@@ -86,10 +86,7 @@ func (e Embedding) embed(scope *model.Scope, table *model.Variable, tokens *Node
 	if e.TableWidth > 0 {
 		h = matmul(h, e.projection(scope, h))
 	}
-	if e.Scale {
-		h = MulScalar(h, math.Sqrt(float64(e.Width)))
-	}
-	return Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
+	return Mul(e.scaled(h), InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
 }
 
 // ShiftTargets moves embedded targets one position to the right and inserts a zero vector at the first position: position i reads

@@ -50,6 +50,8 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 		}},
 		{"encoder, two words a position", func(c *universal.Config) { c.TokensPerPosition, c.ScaleEmbedding = 2, true },
 			func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
+		{"encoder, two words a position, more positions than words", func(c *universal.Config) { c.TokensPerPosition, c.ScaleEmbedding = 2, true },
+			func(c universal.Config) universal.Model { return universal.Encoder{Config: c} }},
 		{"untied", func(c *universal.Config) { c.UntiedLayers = true }, encoderDecoder},
 		{"untied, pre-norm, separable convolution", func(c *universal.Config) {
 			c.UntiedLayers, c.PreNorm, c.Transition, c.Halting = true, true, universal.SeparableConvolution{Filter: 5}, halting.Fixed{Steps: 2}
@@ -69,6 +71,9 @@ func TestGradientsAgreeWithCentralDifferences(t *testing.T) {
 			test.change(&c)
 			x := newMachine(t, test.model(c))
 			source, target := rectangle([][]int32{{3, 6, 2, 5}, {4, 1}}, 4), rectangle([][]int32{{2, 1}, {3, 4, 1}}, 3)
+			if strings.Contains(test.name, "more positions") {
+				source = rectangle([][]int32{{3, 6, 2, 5, 4, 1, 6, 2}, {4, 1, 3, 0, 5, 5}}, 8)
+			}
 			if !hasTarget(x.model) {
 				target = [][]int32{{2}, {4}}
 			}

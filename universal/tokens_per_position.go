@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 )
@@ -16,15 +17,39 @@ import (
 // tokens [B, M*W] become H^0 [B, M, D]. Padding adds nothing. Initial masks are random around one. With masks that are initially one,
 // as in the authors' code, positions with the same tokens in a different order have the same embedding, and training has to break the
 // tie (docs/log.md, 2026-11-21).
+//
+// If the batch has at least as many positions as the vocabulary has tokens, the table is multiplied by each mask, and the products are looked up:
+// nothing of the size [B, M, W, D] is computed.
 func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
-	tokens = e.byPosition(tokens)                                // [B, M, W]
-	h := Gather(table.NodeValue(tokens), InsertAxes(tokens, -1)) // [B, M, W, D]
-	h = Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1))
-	if e.Scale {
-		h = MulScalar(h, math.Sqrt(float64(e.Width)))
+	tokens = e.byPosition(tokens) // [B, M, W]
+	rows := table.NodeValue(tokens)
+	mask := e.Weights.Parameter(scope.At("embedding"), "mask", normalAroundOne, e.TokensPerPosition, e.Width).NodeValue(rows)
+	dims := tokens.Shape().Dimensions
+	if dims[0]*dims[1] < e.SourceVocabulary {
+		h := Gather(rows, InsertAxes(tokens, -1)) // [B, M, W, D]
+		h = e.scaled(Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1)))
+		return ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
 	}
-	mask := e.Weights.Parameter(scope.At("embedding"), "mask", normalAroundOne, e.TokensPerPosition, e.Width).NodeValue(h)
-	return ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
+	ids := Iota(rows.Graph(), shapes.Make(tokens.DType(), e.SourceVocabulary, 1), 0)
+	rows = e.scaled(Mul(rows, ConvertDType(Mask(ids), rows.DType()))) // [V, D], zero for padding
+	var h *Node
+	for w := range e.TokensPerPosition {
+		words := Gather(Mul(rows, Slice(mask, AxisElem(w))), Slice(tokens, AxisRange(), AxisRange(), AxisElem(w))) // [B, M, D]
+		if h == nil {
+			h = words
+		} else {
+			h = Add(h, words)
+		}
+	}
+	return h
+}
+
+// scaled multiplies embeddings by sqrt(D) if the configuration says so.
+func (e Embedding) scaled(h *Node) *Node {
+	if !e.Scale {
+		return h
+	}
+	return MulScalar(h, math.Sqrt(float64(e.Width)))
 }
 
 // LargestTokens returns one token per position, [B, M]: the source itself or, if positions hold several tokens, the largest, which is

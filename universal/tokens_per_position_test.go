@@ -24,7 +24,7 @@ func twoWords() universal.Config {
 // A position is the sum of its words, each times the mask of its place: setting embeddings and masks so that a two-word model adds up
 // to what a one-word model looks up, both come to the same, state by state, whatever the padding.
 // Caught when planted: masks left out, or of the wrong place; scale left out; padding that adds its row of the table; a position with
-// one word taken for padding.
+// one word taken for padding; where there are more positions than tokens, the mask of the first place for all, and padding that adds its row.
 func TestWordsOfAPositionAreSummed(t *testing.T) {
 	for _, scaled := range []bool{false, true} {
 		c := twoWords()
@@ -47,13 +47,17 @@ func TestWordsOfAPositionAreSummed(t *testing.T) {
 		table := make([]float64, 6, 36) // id 0
 		table = slices.Concat(table, sum(3, 6), sum(2, 0), sum(5, 4), sum(6, 3), make([]float64, 6))
 		set(one, "embedding.source", table)
-		got := two.run([][]int32{{3, 6, 2, 0, 5, 4}, {6, 3, 2, 0, 0, 0}}, [][]int32{{1}, {1}})
-		want := one.run([][]int32{{1, 2, 3}, {4, 2, 0}}, [][]int32{{1}, {1}})
-		for name := range want {
-			if d := distance(got[name], want[name]); !(d <= 1e-12) {
-				t.Errorf("scaled %v: %s is off by %.2g", scaled, name, d)
+		for _, times := range []int{1, 2} { // 6 positions are fewer than the 7 tokens of the vocabulary, 12 are more
+			target := slices.Repeat([][]int32{{1}}, 2*times)
+			have := two.run(slices.Repeat([][]int32{{3, 6, 2, 0, 5, 4}, {6, 3, 2, 0, 0, 0}}, times), target)
+			want := one.run(slices.Repeat([][]int32{{1, 2, 3}, {4, 2, 0}}, times), target)
+			for name := range want {
+				if d := distance(have[name], want[name]); !(d <= 1e-12) {
+					t.Errorf("scaled %v, %d rows: %s is off by %.2g", scaled, 2*times, name, d)
+				}
 			}
 		}
+		got := two.run([][]int32{{3, 6, 2, 0, 5, 4}, {6, 3, 2, 0, 0, 0}}, [][]int32{{1}, {1}})
 		if distance(got["logits"], two.run([][]int32{{6, 3, 2, 0, 5, 4}, {6, 3, 2, 0, 0, 0}}, [][]int32{{1}, {1}})["logits"]) < 1e-6 {
 			t.Error("the order of words within a position does not matter")
 		}
