@@ -18,23 +18,28 @@ import (
 // as in the authors' code, positions with the same tokens in a different order have the same embedding, and training has to break the
 // tie (docs/log.md, 2026-11-21).
 //
-// If the batch has at least as many positions as the vocabulary has tokens, the table is multiplied by each mask, and the products are looked up:
-// nothing of the size [B, M, W, D] is computed.
+// If the batch has at least as many positions as the vocabulary has tokens, the table is multiplied by each mask, and the products are looked up, which
+// takes fewer multiplications. Both ways give the same bits, so that a text has the same answer alone and among others.
 func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	tokens = e.byPosition(tokens) // [B, M, W]
 	rows := table.NodeValue(tokens)
 	mask := e.Weights.Parameter(scope.At("embedding"), "mask", normalAroundOne, e.TokensPerPosition, e.Width).NodeValue(rows)
 	dims := tokens.Shape().Dimensions
-	if dims[0]*dims[1] < e.SourceVocabulary {
-		h := Gather(rows, InsertAxes(tokens, -1)) // [B, M, W, D]
-		h = e.scaled(Mul(h, InsertAxes(ConvertDType(Mask(tokens), h.DType()), -1)))
-		return ReduceSum(Mul(h, InsertAxes(mask, 0, 0)), 2) // [B, M, D]
+	many := dims[0]*dims[1] >= e.SourceVocabulary
+	if many {
+		ids := Iota(rows.Graph(), shapes.Make(tokens.DType(), e.SourceVocabulary, 1), 0)
+		rows = e.scaled(Mul(rows, ConvertDType(Mask(ids), rows.DType()))) // [V, D], zero for padding
 	}
-	ids := Iota(rows.Graph(), shapes.Make(tokens.DType(), e.SourceVocabulary, 1), 0)
-	rows = e.scaled(Mul(rows, ConvertDType(Mask(ids), rows.DType()))) // [V, D], zero for padding
 	var h *Node
 	for w := range e.TokensPerPosition {
-		words := Gather(Mul(rows, Slice(mask, AxisElem(w))), Slice(tokens, AxisRange(), AxisRange(), AxisElem(w))) // [B, M, D]
+		ids, place := Slice(tokens, AxisRange(), AxisRange(), AxisElem(w)), Slice(mask, AxisElem(w)) // [B, M, 1], [1, D]
+		var words *Node                                                                              // [B, M, D]
+		if many {
+			words = Gather(Mul(rows, place), ids)
+		} else {
+			words = e.scaled(Mul(Gather(rows, ids), ConvertDType(Mask(ids), rows.DType())))
+			words = Mul(words, InsertAxes(place, 0))
+		}
 		if h == nil {
 			h = words
 		} else {
