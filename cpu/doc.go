@@ -6,17 +6,18 @@
 //	backend, err := compute.NewWithConfig("cpu")            // best kernels, GOMAXPROCS threads
 //	backend, err := compute.NewWithConfig("cpu:avx2,threads=1")
 //
-// AVX-512 is used if the processor supports it, AVX2 otherwise; ARM64 uses NEON, whose kernels are tested in an emulator and not measured on
-// hardware. Other processors run plain loops, and a one-line warning says so.
+// The kernels are AVX-512 if the processor supports it, and AVX2 otherwise. ARM64 uses NEON, whose kernels are tested in an emulator and not
+// measured on hardware. Other processors run plain loops (scalar), and a one-line warning says so.
 //
 // # Supported operations
 //
-// All operations of GoMLX's portable backend, except for the fused ones and the symbolic dimensions listed below, on booleans, integers,
-// float32 and float64, forward and gradient; also dynamic slices and their updates, and fused scaled dot-product attention and its gradient
-// without bias or lengths, with causality or a mask.
+// The package supports all operations of GoMLX's portable backend, except for the fused ones and the symbolic dimensions listed below, on
+// booleans, integers, float32 and float64, forward and gradient. It also supports dynamic slices and their updates, and fused scaled
+// dot-product attention and its gradient without options, with a mask, or causal.
 //
-// The same graph, kernels, threads and inputs give the same bits, also while other graphs run. The order of sums depends only on shapes and the
-// number of threads; a row of a product, or of attention, does not depend on other rows, so a causal model is causal to the last bit.
+// The same graph, inputs, kernels and number of threads give the same bits, also while other graphs run. The order of sums depends only on
+// shapes and the number of threads. A row of a product, or of attention, does not depend on other rows, so a causal model is causal to the last
+// bit.
 //
 // Where the interface leaves a choice: integer division by zero returns all bits set, and its remainder the dividend; indices of gathers
 // and slices are clamped, scatters drop updates outside; random bits are those of the portable backend; optimization barriers do not
@@ -24,11 +25,11 @@
 //
 // # Products in bfloat16
 //
-// With products=bf16 the operands of float32 products are rounded to bfloat16, to nearest, ties to even, when they are packed;
-// accumulation stays in float32, and so does everything else: weights, activations, gradients, optimizer state, softmax, norms. Graphs
-// are unchanged. Products with fewer than 32 rows, columns or terms (least=N) stay in float32, except that a product with few rows is
-// rounded if its right operand is a parameter, as in decoding. Halting units and attention stay in float32. Subnormal numbers count as zero. A row may thus be rounded in a
-// large product and not alone, but rows still do not depend on each other.
+// With products=bf16 the operands of float32 matrix products are rounded to bfloat16, to nearest, ties to even, when they are packed.
+// Sums stay in float32, and so do weights, activations, gradients, optimizer state, softmax, norms, attention and halting units. Graphs are
+// unchanged. Products with fewer than 32 rows, columns or terms (least=N) stay in float32. A product by a parameter, which is one whose right
+// operand is a parameter, may have fewer rows, as in decoding. A row of other products may thus be rounded in a large product and not alone,
+// but rows still do not depend on each other. Subnormal numbers count as zero.
 //
 // AMX computes such products if the processor has it and Linux permits it, with 16 times the multiply-adds of float32. Otherwise
 // AVX512_BF16 does, with twice those of float32 on a Zen 4 core, and half of them on a Sapphire Rapids core; to use it on a processor
@@ -36,18 +37,21 @@
 //
 // # Products in int8
 //
-// With products=int8 the operands of float32 products by a parameter are rounded to int8: each row of the left operand as it is multiplied, and
-// each column of the parameter when it is packed, in blocks of 512 terms with a scale of their own, so that the largest magnitude of a block is
-// 127. Sums of a block are exact. Products with batches or with fewer than 32 columns or terms (least=N), attention and halting units stay in
-// float32. The option is for inference: the trainer of this module refuses it, and other programs can ask the method InferenceOnly. Buffers of parameters should be frozen, as rounding them takes time: see the method Freeze of a buffer.
+// With products=int8 the operands of float32 matrix products by a parameter are rounded to int8: each row of the left operand when it is
+// multiplied, and each column of the parameter when it is packed. Both are rounded in blocks of 512 terms with a scale of their own, so that
+// the largest magnitude of a block is 127. Sums of a block are exact. Products of two activations, products with batches or with fewer than 32
+// columns or terms (least=N), attention and halting units stay in float32.
+//
+// The option is for inference. The trainer of this module refuses it, and other programs can ask the method InferenceOnly. Buffers of
+// parameters should be frozen with their method Freeze, because rounding them takes time.
 //
 // AVX512_VNNI computes such products, with twice the multiply-adds of AVX512_BF16 on a Zen 4 core. On processors with AMX, whose tiles of
 // bfloat16 multiply more, products=bf16 may be faster; that was not measured. On other processors the option is an error.
 //
 // # Unsupported operations
 //
-// See Unsupported and Replayed. Half precision, packed integers, select-and-scatter (the gradient of a maximum over windows) and layers and
-// embeddings quantized in GGML's formats have no kernels: a graph that contains one runs as a whole on the portable backend, in its
+// See Unsupported and Replayed. Half precision, packed integers, select-and-scatter (the gradient of maximum and minimum pooling) and layers
+// and embeddings quantized in GGML's formats have no kernels. A graph that contains one runs as a whole on the portable backend, in its
 // sequential mode (its parallel mode can deadlock), and a one-line message names the operation or the type. Fused softmax, layer normalisation,
 // dense layers, GELU and projections are not offered: GoMLX differentiates the plain form anyway, so a backend that offers them computes
 // both; here the plain forms are fused after differentiation; so are layers quantized linearly or in NF4. Symbolic dimensions, which the
@@ -75,10 +79,11 @@
 //
 // Some decisions concern all layers. A fused group is a small program of kernels on tiles of about 2048 elements, whose intermediate
 // values stay in the L1 cache. A matrix product multiplies strips of the left operand, in place, with panels of the right one, packed
-// from any strides. Attention keeps the scores of one head in the cache, or, if there are more than 512 keys, a block of them, and passes the
-// maximum and the sum of each row to the gradient, which recomputes the scores; see also AttentionFunction. Cross entropy of a large vocabulary computes logits and both gradients in blocks of rows and columns, see
-// CrossEntropyFunction. The threads spin during an execution, because waking a goroutine takes longer than most instructions. If a
-// thread has not begun its part because another process occupies its core, the caller computes that part.
+// from any strides. Attention keeps the scores of one head in the processor's cache or, from 64 queries and 513 keys on, a block of them. It
+// passes the maximum and the sum of each row to the gradient, which recomputes the scores; see also AttentionFunction. Cross entropy of a large
+// vocabulary computes logits and both gradients in blocks of rows and columns; see CrossEntropyFunction. The threads spin during an
+// execution, because waking a goroutine takes longer than most instructions. Large instructions are split into four parts for each thread,
+// and a thread that has finished its own parts takes those of others.
 //
 // A graph is passed on to the portable backend only if an operation or a type in it has no kernel. Any other failure of compilation is a
 // bug in this package, and Compile returns an error that says so.
