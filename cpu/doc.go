@@ -40,7 +40,7 @@
 // With products=int8 the operands of float32 matrix products by a parameter are rounded to int8: each row of the left operand when it is
 // multiplied, and each column of the parameter when it is packed. Both are rounded in blocks of 512 terms with a scale of their own, so that
 // the largest magnitude of a block is 127. Sums of a block are exact. Products of two activations, products with batches or with fewer than 32
-// columns or terms (least=N), attention and halting units stay in float32.
+// columns or terms (least=N), attention.Core and halting units stay in float32.
 //
 // The option is for inference. The trainer of this module refuses it, and other programs can ask the method InferenceOnly. Buffers of
 // parameters should be frozen with their method Freeze, because rounding them takes time.
