@@ -25,16 +25,16 @@ func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *N
 	rows := table.NodeValue(tokens)
 	mask := e.Weights.Parameter(scope.At("embedding"), "mask", normalAroundOne, e.TokensPerPosition, e.Width).NodeValue(rows)
 	dims := tokens.Shape().Dimensions
-	many := dims[0]*dims[1] >= e.SourceVocabulary
-	if many {
-		ids := Iota(rows.Graph(), shapes.Make(tokens.DType(), e.SourceVocabulary, 1), 0)
-		rows = e.scaled(Mul(rows, ConvertDType(Mask(ids), rows.DType()))) // [V, D], zero for padding
+	products := dims[0]*dims[1] >= e.SourceVocabulary
+	if products {
+		all := Iota(rows.Graph(), shapes.Make(tokens.DType(), e.SourceVocabulary, 1), 0)
+		rows = e.scaled(Mul(rows, ConvertDType(Mask(all), rows.DType()))) // [V, D], zero for padding
 	}
 	var h *Node
 	for w := range e.TokensPerPosition {
 		ids, place := Slice(tokens, AxisRange(), AxisRange(), AxisElem(w)), Slice(mask, AxisElem(w)) // [B, M, 1], [1, D]
 		var words *Node                                                                              // [B, M, D]
-		if many {
+		if products {
 			words = Gather(Mul(rows, place), ids)
 		} else {
 			words = e.scaled(Mul(Gather(rows, ids), ConvertDType(Mask(ids), rows.DType())))

@@ -132,9 +132,9 @@ func TestCheckNewBesideOthers(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		filepath.Join(root, "0", "results"):                     " is a folder: name a file",
-		filepath.Join(root, "file", "results", "result.json"):   " cannot be written: not a directory",
-		filepath.Join(root, "nobody", "results", "result.json"): "",
+		filepath.Join(root, "0", "results"):                      " is a folder: name a file",
+		filepath.Join(root, "file", "results", "result.json"):    " cannot be written: not a directory",
+		filepath.Join(root, "missing", "results", "result.json"): "",
 	} {
 		if err := os.WriteFile(filepath.Join(root, "file"), nil, 0o600); err != nil {
 			t.Fatal(err)
@@ -143,7 +143,7 @@ func TestCheckNewBesideOthers(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := os.Stat(filepath.Join(root, "nobody")); err == nil {
+	if _, err := os.Stat(filepath.Join(root, "missing")); err == nil {
 		t.Error("the check makes folders")
 	}
 }

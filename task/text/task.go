@@ -99,10 +99,10 @@ func (c Text) split(lines []line, cut func(string) ([]string, error)) (parts [][
 		}
 	}
 	if len(parts) == 0 {
-		return nil, nil, fmt.Errorf("no line is usable: %d empty, %d of more tokens than task.length, %d", empty, long, c.Length)
+		return nil, nil, fmt.Errorf("no line is usable: %d empty, %d longer than task.length, %d tokens", empty, long, c.Length)
 	}
 	if empty+long > 0 && c.Lines {
-		notes = append(notes, fmt.Sprintf("%s: lines skipped: %d (%d empty, %d of more tokens than task.length, %d: raise it)", c.Path, empty+long, empty, long, c.Length))
+		notes = append(notes, fmt.Sprintf("%s: lines skipped: %d (%d empty, %d longer than task.length, %d tokens: raise it)", c.Path, empty+long, empty, long, c.Length))
 	}
 	return parts, notes, nil
 }

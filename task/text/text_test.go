@@ -115,7 +115,7 @@ func TestLines(t *testing.T) {
 	if tk.count() != 40 || len(tk.validation) != 5 || len(tk.test) != 5 || tk.longest != 11 {
 		t.Errorf("%d, %d, %d lines, the longest of %d", tk.count(), len(tk.validation), len(tk.test), tk.longest)
 	}
-	if got := tk.Notes()[0]; !strings.Contains(got, ": lines skipped: 2 (1 empty, 1 of more tokens than task.length, 20: raise it)") {
+	if got := tk.Notes()[0]; !strings.Contains(got, ": lines skipped: 2 (1 empty, 1 longer than task.length, 20 tokens: raise it)") {
 		t.Error(got)
 	}
 	for i := range int64(40) {
