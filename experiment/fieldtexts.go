@@ -37,6 +37,7 @@ var fieldTexts = map[string]string{
 	"babi.Babi.Set":                           "\"en\" (1,000 training questions), \"en-10k\", \"en-valid\" or \"en-valid-10k\"",
 	"babi.Babi.StandIn":                       "a file qaN_... that replaces the training file of task N, which may then be missing. Results mention it.",
 	"babi.Babi.Task":                          "1 to 20; 0 means all twenty in one model",
+	"babi.Babi.Visits":                        "visits tells how often an epoch visits each training question of a task, once for tasks that are not listed. {\"16\": 4} lets a joint model see task 16 four times as often.",
 	"execute.Memory.Length":                   "maximum number of digits of a source; 55 in the paper",
 	"execute.Memory.Operation":                "copy, double or reverse",
 	"execute.Program.Length":                  "maximum number of digits of a number; 5 in the paper",

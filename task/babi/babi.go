@@ -15,6 +15,7 @@ package babi
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -51,6 +52,9 @@ type Babi struct {
 	// Reword replaces verbs and conjunctions of training facts by ones that mean the same, such as went by journeyed, at each visit of a
 	// question anew.
 	Reword bool `json:"reword,omitempty"`
+	// Visits tells how often an epoch visits each training question of a task, once for tasks that are not listed. {"16": 4} lets a joint model
+	// see task 16 four times as often.
+	Visits map[int]int `json:"visits,omitempty"`
 }
 
 // Validate returns an error that names the first missing or invalid field.
@@ -67,14 +71,31 @@ func (c Babi) Validate() error {
 	case c.RenameShare > 0 && !c.Rename:
 		return fmt.Errorf("rename_share is %v, but rename is false: set task.babi.rename=true, or leave the share out", c.RenameShare)
 	}
-	if c.StandIn == "" {
-		return nil
+	if err := c.validateVisits(); err != nil || c.StandIn == "" {
+		return err
 	}
 	switch n := c.standsFor(); {
 	case n == 0:
 		return fmt.Errorf("stand_in is %q: the name of the file must begin with the task whose training file it replaces, as in qa3_partial.txt", c.StandIn)
 	case c.Task != 0 && c.Task != n:
 		return fmt.Errorf("stand_in %q is for task %d, but the task is %d", c.StandIn, n, c.Task)
+	}
+	return nil
+}
+
+// maxVisits limits the order of an epoch in memory.
+const maxVisits = 100
+
+func (c Babi) validateVisits() error {
+	for _, n := range slices.Sorted(maps.Keys(c.Visits)) {
+		switch visits := c.Visits[n]; {
+		case c.Task != 0:
+			return fmt.Errorf("visits are for all tasks in one model, but the task is %d: leave visits out, or set task.babi.task=0", c.Task)
+		case n < 1 || n > Tasks:
+			return fmt.Errorf("visits has task %d: it must be 1 to %d", n, Tasks)
+		case visits < 1 || visits > maxVisits:
+			return fmt.Errorf("visits of task %d is %d: it must be 1 to %d", n, visits, maxVisits)
+		}
 	}
 	return nil
 }
@@ -144,6 +165,11 @@ func (c Babi) String() string {
 	}
 	if c.Reword {
 		what += ", synonyms exchanged in training"
+	}
+	for _, n := range slices.Sorted(maps.Keys(c.Visits)) {
+		if c.Visits[n] > 1 {
+			what += fmt.Sprintf(", task %d visited %d times an epoch", n, c.Visits[n])
+		}
 	}
 	return fmt.Sprintf("bAbI %s %s", c.Set, what)
 }

@@ -15,6 +15,7 @@ type Task struct {
 	config                     Babi
 	coding                     Coding
 	training, validation, test []Question
+	epoch                      []int             // indices of training, each as often as an epoch visits the question
 	renamings                  map[int]renaming  // by task; empty without Rename
 	rewordings                 map[int]rewording // by task; empty without Reword
 	most                       int               // positions of the longest source
@@ -91,6 +92,9 @@ func (t *Task) read(d *Distribution, n int) error {
 	}
 	if t.config.Reword {
 		t.rewordings[n] = rewording{phrasesOf(synonyms).usedIn(training)}
+	}
+	for i := range training {
+		t.epoch = append(t.epoch, slices.Repeat([]int{len(t.training) + i}, max(1, t.config.Visits[n]))...)
 	}
 	t.training, t.validation, t.test = append(t.training, training...), append(t.validation, validation...), append(t.test, test...)
 	return nil
@@ -200,9 +204,9 @@ func (t *Task) Coding() Coding { return t.coding }
 
 // Training iterates over the training questions, in a new order in each epoch, renamed and reworded if the configuration says so.
 func (t *Task) Training(seedValue uint64, i int64) task.Example {
-	n := int64(len(t.training))
-	order := seed.NewPermutation(seedValue, "babi/epoch", i/n, len(t.training))
-	q := recent(t.training[order.At(int(i%n))])
+	n := int64(len(t.epoch))
+	order := seed.NewPermutation(seedValue, "babi/epoch", i/n, len(t.epoch))
+	q := recent(t.training[t.epoch[order.At(int(i%n))]])
 	if r, ok := t.rewordings[q.Task]; ok {
 		q = r.apply(q, seed.Rand(seedValue, "babi/rewording", i))
 	}
