@@ -46,7 +46,8 @@
 // parameters should be frozen with their method Freeze, because rounding them takes time.
 //
 // AVX512_VNNI computes such products, with twice the multiply-adds of AVX512_BF16 on a Zen 4 core. On processors with AMX, whose tiles of
-// bfloat16 multiply more, products=bf16 may be faster; that was not measured. On other processors the option is an error.
+// bfloat16 multiply more, products=bf16 may be faster; that was not measured. AVX2 adds up two products in 16 bits, so the largest magnitude of a
+// block of a parameter's column is 63 there. On other processors the option is an error.
 //
 // # Unsupported operations
 //

@@ -32,8 +32,8 @@ func newDoctor() *cobra.Command {
 impossible, with what to do about it. Its exit code is 1 if there is a problem.
 
 The fastest kernels of the backend cpu need AVX-512 or AVX2 (amd64) or NEON (arm64), and AMX or
-AVX-512 BF16 for --backend cpu:products=bf16, AVX-512 VNNI for cpu:products=int8. XLA plugins and
-MPI are optional.
+AVX-512 BF16 for --backend cpu:products=bf16, AVX-512 VNNI or AVX2 for cpu:products=int8. XLA
+plugins and MPI are optional.
 
 With --json: an array of objects with the fields part, found and problem ("" if there is none).`,
 		Example: `  ut doctor

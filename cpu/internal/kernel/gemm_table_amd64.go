@@ -354,6 +354,52 @@ func gemmQuads_12x1(call *GemmCall)
 //go:noescape
 func gemmQuads_12x2(call *GemmCall)
 
+// gemmQuadsYTable holds the functions by rows-1 and vectors-1.
+var gemmQuadsYTable = [6][2]func(*GemmCall){
+	{gemmQuadsY_1x1, gemmQuadsY_1x2},
+	{gemmQuadsY_2x1, gemmQuadsY_2x2},
+	{gemmQuadsY_3x1, gemmQuadsY_3x2},
+	{gemmQuadsY_4x1, gemmQuadsY_4x2},
+	{gemmQuadsY_5x1, gemmQuadsY_5x2},
+	{gemmQuadsY_6x1, gemmQuadsY_6x2},
+}
+
+//go:noescape
+func gemmQuadsY_1x1(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_1x2(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_2x1(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_2x2(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_3x1(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_3x2(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_4x1(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_4x2(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_5x1(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_5x2(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_6x1(call *GemmCall)
+
+//go:noescape
+func gemmQuadsY_6x2(call *GemmCall)
+
 // gemmY32Table holds the functions by rows-1 and vectors-1.
 var gemmY32Table = [6][2]func(*GemmCall){
 	{gemmY32_1x1, gemmY32_1x2},
@@ -493,6 +539,9 @@ func gemvPanels2Quads(call *GemmCall)
 
 //go:noescape
 func gemvPanels4Quads(call *GemmCall)
+
+//go:noescape
+func gemvPanels2QuadsY(call *GemmCall)
 
 //go:noescape
 func gemvPanels2Y32(call *GemmCall)

@@ -13,9 +13,12 @@ import (
 //
 // The instructions multiply bytes without sign by bytes with a sign. Terms of the left operand therefore have 128 added, and the sums of a column
 // start at -128 times the sum of its terms.
+//
+// Without AVX512_VNNI, the products of two bytes are added up in 16 bits. The largest magnitude of a column is then 63, so that they always fit.
 
 const (
-	int8Largest = 127
+	int8Largest = 127 // magnitude of a row, and of a column with AVX512_VNNI
+	int7Largest = 63  // magnitude of a column without
 	int8Shift   = 128 // what is added to terms of the left operand
 	int8Starts  = 4 * roundedColumns
 	int8Group   = roundedWord // terms of a word
@@ -24,24 +27,24 @@ const (
 // int8Packed is how operands are packed: a row has its scale behind its terms, a panel the starts of its columns' sums and then their scales.
 var int8Packed = packedForm{termBytes: 1, tail: 2 * int8Starts}
 
-// WithInt8 returns the kernels with products by parameters that round their operands to int8, with AVX512_VNNI. Plain loops are allowed if the
-// configuration names them.
+// WithInt8 returns the kernels with products by parameters that round their operands to int8, with AVX512_VNNI or AVX2. Plain loops are allowed if
+// the configuration names them.
 func (s *Set) WithInt8(named bool) (*Set, error) {
 	products := bestInt8(s.Level)
 	if s.Level == LevelScalar && named {
-		products = portableInt8()
+		products = portableInt8(int8Largest)
 	}
 	if products == nil {
-		return nil, fmt.Errorf("products=int8 needs a processor with AVX512_VNNI and its %s kernels: without it, products are float32", levelAVX512)
+		return nil, fmt.Errorf("products=int8 needs a processor with AVX2 and its %s or %s kernels: without it, products are float32", levelAVX512, levelAVX2)
 	}
 	out := *s
 	out.ByParameter = products
 	return &out, nil
 }
 
-// scaleOf returns the scale of numbers with a largest magnitude, and the factor that makes integers of them.
-func scaleOf(largest float32) (scale, factor float32) {
-	return largest * (1.0 / int8Largest), int8Largest / largest
+// scaleOf returns the scale of numbers with a largest magnitude, and the factor that makes integers of them, the largest of which is whole.
+func scaleOf(largest, whole float32) (scale, factor float32) {
+	return largest * (1 / whole), whole / largest
 }
 
 // toInt8 rounds to nearest, ties to even; 0 if the factor is not finite.
@@ -56,8 +59,14 @@ func toInt8(x, factor float32) int8 {
 // magnitude returns the bits of |x|. They order numbers, with infinity and then NaN behind all others.
 func magnitude(x float32) uint32 { return math.Float32bits(x) &^ (1 << 31) }
 
-// packInt8Panel is Gemm.pack. It reads b row by row.
-func packInt8Panel(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+// int8Packer returns Gemm.pack for columns with a largest magnitude. It reads b row by row.
+func int8Packer(whole float32) func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+	return func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
+		packInt8Panel(dst, b, k, cols, kStride, nStride, whole)
+	}
+}
+
+func packInt8Panel(dst, b unsafe.Pointer, k, cols, kStride, nStride int, whole float32) {
 	bytes := int8Packed.termsBytes(k) * roundedColumns
 	terms := slice[[roundedColumns][int8Group]int8](dst, bytes/(roundedColumns*int8Group))
 	starts := slice[int32](unsafe.Add(dst, bytes), roundedColumns)
@@ -74,7 +83,7 @@ func packInt8Panel(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 	}
 	var factors [roundedColumns]float32
 	for j := range cols {
-		scales[j], factors[j] = scaleOf(math.Float32frombits(largest[j]))
+		scales[j], factors[j] = scaleOf(math.Float32frombits(largest[j]), whole)
 	}
 	for i := range k {
 		row := &terms[i/int8Group]
@@ -86,10 +95,10 @@ func packInt8Panel(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 	}
 }
 
-// portableInt8 is the kernel in plain loops, the reference in tests of the others.
-func portableInt8() *Gemm {
+// portableInt8 is the kernel in plain loops for columns with a largest magnitude, the reference in tests of the others.
+func portableInt8(whole float32) *Gemm {
 	return &Gemm{
-		Name: "int8", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1, pack: packInt8Panel,
+		Name: "int8", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1, pack: int8Packer(whole),
 		rounded: &rounded{
 			packedForm: int8Packed,
 			packLeft: func(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
@@ -100,7 +109,7 @@ func portableInt8() *Gemm {
 					for i := range k {
 						largest = max(largest, magnitude(*(*float32)(unsafe.Add(from, i*kStride))))
 					}
-					scale, factor := scaleOf(math.Float32frombits(largest))
+					scale, factor := scaleOf(math.Float32frombits(largest), int8Largest)
 					for i := range k {
 						terms[i] = uint8(int(toInt8(*(*float32)(unsafe.Add(from, i*kStride)), factor)) + int8Shift)
 					}

@@ -31,37 +31,46 @@ func (v *variant) gemv(w *bytes.Buffer) {
 	p("RET")
 }
 
-// gemvPanels writes Gemm.gemvPanels for a number of panels, at most four: two vectors of columns of each. Registers beyond those of
-// loadRow: BX distance of panels, R10 three of them.
+// gemvPanels writes Gemm.gemvPanels for a number of panels, at most four. Registers beyond those of loadRow: BX distance of panels, R10 three of
+// them. The broadcast is in vector 8, what else is needed in those after it.
 func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
+	perPanel := v.panelVectors()
+	vectors := perPanel * panels
 	p := v.loadRow(w, fmt.Sprintf("gemvPanels%d", panels))
 	p("MOVQ 112(DI), BX")
 	p("LEAQ (BX)(BX*2), R10")
 	each := func(format string, args func(i int) []any) {
-		for i := range 2 * panels {
+		for i := range vectors {
 			p(format, args(i)...)
 		}
 	}
 	in := func(base string, offset, i int) string { // in vector i of a row of all panels, from an address in the first
-		return fmt.Sprintf("%d(%s)%s", offset+i%2*v.width, base, [...]string{"", "(BX*1)", "(BX*2)", "(R10*1)"}[i/2])
+		return fmt.Sprintf("%d(%s)%s", offset+i%perPanel*v.width, base, [...]string{"", "(BX*1)", "(BX*2)", "(R10*1)"}[i/perPanel])
 	}
 	if v.terms == 4 { // sums start with what the panels have behind their terms: see int8Packed
 		p("MOVQ CX, R11")
 		p("SHLQ $7, R11")
 		p("ADDQ SI, R11")
-		each("VMOVDQU32 %s, Z%d", func(i int) []any { return []any{in("R11", 0, i), i} })
+		each("%s %s, %c%d", func(i int) []any { return []any{v.wordMove(), in("R11", 0, i), v.reg, i} })
 	} else {
 		each("VXORPS %c%d, %[1]c%[2]d, %[1]c%[2]d", func(i int) []any { return []any{v.reg, i} })
 	}
 	p("TESTQ CX, CX")
 	p("JE store")
+	if v.quadsY() {
+		p("VMOVDQU ·ones16(SB), Y10")
+	}
 	fmt.Fprintln(w, "loop:")
 	p("%s (AX), %c8", v.broadcast, v.reg)
-	for i := range 2 * panels {
-		switch at := in("SI", 0, i); v.terms {
-		case 4:
+	for i := range vectors {
+		switch at := in("SI", 0, i); {
+		case v.quadsY():
+			for _, line := range dotQuads(at, 8, 9, 10, i) {
+				p("%s", line)
+			}
+		case v.terms == 4:
 			p("VPDPBUSD %s, Z8, Z%d", at, i)
-		case 2:
+		case v.terms == 2:
 			p("%s %s, Z%d", v.move, at, 9+i)
 			p("%s", dotPairs(8, 9+i, i))
 		default:
@@ -74,9 +83,9 @@ func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
 	p("JNE loop")
 	fmt.Fprintln(w, "store:")
 	if v.terms == 4 {
-		p("VBROADCASTSS (AX), Z8")
-		for i := range 2 * panels {
-			for _, line := range scaled(fmt.Sprintf("Z%d", i), in("SI", quadScales, i), "Z8") {
+		p("VBROADCASTSS (AX), %c8", v.reg)
+		for i := range vectors {
+			for _, line := range scaled(fmt.Sprintf("%c%d", v.reg, i), in("SI", quadScales, i), fmt.Sprintf("%c8", v.reg)) {
 				p("%s", line)
 			}
 		}
