@@ -20,14 +20,15 @@ func threadTime() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// BenchmarkMatmul multiplies on one core, packing included. tn: the left operand is stored by columns; nt: the right one by rows.
+// BenchmarkMatmul multiplies on one core, packing included. tn: the left operand is stored by columns; nt: the right one by rows. pn, pt: the rows of the
+// left operand are copied first.
 func BenchmarkMatmul(b *testing.B) {
 	for _, c := range []struct {
 		m, k, n int
 		form    string
 	}{
 		{2048, 128, 128, "nn"}, {2048, 128, 512, "nn"}, {2048, 512, 128, "nn"}, {1024, 512, 2048, "nn"},
-		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {128, 2048, 512, "td"}, {128, 2048, 512, "dd"}, {128, 2048, 128, "dd"}, {512, 1024, 2048, "dd"}, {512, 1024, 2048, "td"}, {512, 2048, 128, "tn"}, {512, 2048, 128, "td"}, {128, 2048, 128, "tn"}, {128, 2048, 128, "td"}, {2048, 128, 512, "nd"}, {1024, 1024, 1024, "nn"}, {1024, 1024, 1024, "pn"}, {1024, 2048, 512, "nn"}, {1024, 2048, 512, "pn"}, {1024, 512, 2048, "pn"}, {2048, 512, 128, "pn"}, {2048, 128, 512, "pn"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
+		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {128, 2048, 512, "td"}, {128, 2048, 512, "dd"}, {128, 2048, 128, "dd"}, {512, 1024, 2048, "dd"}, {512, 1024, 2048, "td"}, {512, 2048, 128, "tn"}, {512, 2048, 128, "td"}, {128, 2048, 128, "tn"}, {128, 2048, 128, "td"}, {2048, 128, 512, "nd"}, {1024, 1024, 1024, "nn"}, {1024, 1024, 1024, "pn"}, {1024, 2048, 512, "nn"}, {1024, 2048, 512, "pn"}, {1024, 512, 2048, "pn"}, {2048, 512, 128, "pn"}, {2048, 128, 512, "pn"}, {1024, 2048, 512, "pt"}, {1024, 512, 512, "pt"}, {2048, 1024, 512, "tn"}, {512, 1024, 512, "tn"}, {1024, 512, 512, "pn"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
 	} {
 		for _, kernel := range []*Gemm{Best().Gemm[dtypes.Float32], bestRounded(Best().Level, false, detect())} {
 			if kernel == nil || kernel.Rounds() && c.form[1] == 'd' {
@@ -56,6 +57,9 @@ func benchmarkMatmul(b *testing.B, kernel *Gemm, form string, m, k, n int) {
 		}
 		if form == "nd" {
 			g.Direct = true
+		}
+		if form == "pt" {
+			g.PackA, g.BK, g.BN = true, 4, 4*k
 		}
 		if form == "nt" {
 			g.BK, g.BN = 4, 4*k
