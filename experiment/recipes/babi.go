@@ -34,21 +34,21 @@ func table1() (list []Recipe) {
 		adapt       func(experiment.Run) experiment.Run
 		adaptive    func(experiment.Run) experiment.Run // with dynamic halting
 		set         string
-		joint       bool
+		joint       func(experiment.Run) experiment.Run // nil for one model per task
 	}{
-		{"10k-single", "10k, single", muonForBabi, babiAdaptiveAlike, "en-10k", false},
-		{"10k-joint", "10k, joint", unchanged, babiAdaptive, "en-10k", true},
-		{"1k-single", "1k, single", fewQuestions, babiAdaptive, "en", false},
-		{"1k-single-renamed", "1k, single, words exchanged", exchangeWords, babiAdaptive, "en", false},
-		{"1k-joint", "1k, joint", fewQuestions, babiAdaptive, "en", true},
-		{"1k-joint-renamed", "1k, joint, words exchanged", exchangeWords, babiAdaptive, "en", true},
+		{"10k-single", "10k, single", muonForBabi, babiAdaptiveAlike, "en-10k", nil},
+		{"10k-joint", "10k, joint", unchanged, babiAdaptiveAlike, "en-10k", muonForAllTasks},
+		{"1k-single", "1k, single", fewQuestions, babiAdaptive, "en", nil},
+		{"1k-single-renamed", "1k, single, words exchanged", exchangeWords, babiAdaptive, "en", nil},
+		{"1k-joint", "1k, joint", fewQuestions, babiAdaptive, "en", allBabiTasks},
+		{"1k-joint-renamed", "1k, joint, words exchanged", exchangeWords, babiAdaptive, "en", allBabiTasks},
 	} {
 		var columns []column
-		for n := 1; n <= babi.Tasks && !c.joint; n++ {
+		for n := 1; n <= babi.Tasks && c.joint == nil; n++ {
 			columns = append(columns, column{name: fmt.Sprintf("task%02d", n), needs: babiNeeds, run: func() experiment.Run { return c.adapt(oneBabiTask(c.set, n)) }})
 		}
-		if c.joint {
-			columns = append(columns, column{name: "joint", needs: babiNeeds, run: func() experiment.Run { return allBabiTasks(c.adapt(oneBabiTask(c.set, 0))) }})
+		if c.joint != nil {
+			columns = append(columns, column{name: "joint", needs: babiNeeds, run: func() experiment.Run { return c.joint(c.adapt(oneBabiTask(c.set, 0))) }})
 		}
 		list = append(list, cells("table 1", babiModels("babi-"+c.name, c.title, c.adaptive), columns)...)
 	}
@@ -78,8 +78,8 @@ func babiModels(family, title string, adaptive func(experiment.Run) experiment.R
 // tasks whose pronouns refer to the previous fact (11, 13) are memorized, not learned. Its second convolution sees a single position, with
 // which task 17 is learned faster. Without weight decay, task 16 was not learned, and task 17 not well.
 //
-// The answer is read from the position of the question, the last one. The authors' code, and the adaptive recipes except those for single tasks
-// with 10,000 questions, use the mean over all positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the
+// The answer is read from the position of the question, the last one. The authors' code, and the adaptive recipes
+// with 1,000 questions, use the mean over all positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the
 // paper's equations, task 18 is not learned at this rate, and task 2 takes far longer. Attention has no dropout, so that the backend computes it
 // in one pass.
 func oneBabiTask(set string, number int) experiment.Run {
@@ -177,5 +177,21 @@ func allBabiTasks(r experiment.Run) experiment.Run {
 	r.Training.Schedule = cosine(1e-3, 1000)
 	r.Training.Steps = min(10*r.Training.Steps, 150_000)
 	r.Training.EvaluateEvery, r.Training.CheckpointEvery = r.Training.Steps/75, 2000
+	return r
+}
+
+// muonForAllTasks adapts a run to all twenty tasks at once and trains it with Muon and four times the rows, with fewer updates. With 32 rows at this
+// rate, tasks 16 to 19 were not learned. An epoch visits the questions of tasks 16 and 17 four times, because they need many more of them than the
+// others (docs/log.md).
+func muonForAllTasks(r experiment.Run) experiment.Run {
+	r = allBabiTasks(r)
+	t := r.Task.Value.(babi.Babi)
+	t.Visits = map[int]int{16: 4, 17: 4}
+	r.Task.Value = t
+	r.Training.Muon, r.Training.Average = 0.95, 0.999
+	r.Training.Schedule = cosineTo(3e-3, 5e-5, 1000)
+	r.Training.Batch.Rows = 128
+	r.Training.Steps, r.Training.EvaluateEvery, r.Training.CheckpointEvery = 20_000, 1000, 1000
+	r.Training.Stop.Accuracy = 0
 	return r
 }

@@ -33,6 +33,10 @@ func (b book) judgeBabi(setting string) judgement {
 	if halting.tasks > 0 && halting.tasks < enoughTasks {
 		why = append(why, "halting has too few tasks to be judged")
 	}
+	change := paper.BabiChanges[setting]
+	if change[1] != "" {
+		why = append(why, change[1])
+	}
 	switch {
 	case !a.reaches(paper.PublishedBabi("babi-"+setting)) || halting.tasks >= enoughTasks && !halting.reaches(paper.PublishedBabi("babi-"+setting+"-adaptive")):
 		j.verdict = NotReproduced
@@ -46,9 +50,8 @@ func (b book) judgeBabi(setting string) judgement {
 		}
 	case a.tasks < len(paper.BabiTasks):
 		j.verdict, j.reason = NotComparable, missing
-	case paper.BabiRenamed(setting):
-		j.verdict, j.reason = Changed, "words of training stories exchanged"
-		why = append(why, "people, places, objects and synonyms of training stories exchanged")
+	case change[0] != "":
+		j.verdict, j.reason = Changed, change[0]
 	default:
 		j.verdict = Reproduced
 	}
