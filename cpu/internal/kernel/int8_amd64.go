@@ -44,11 +44,15 @@ func quadsYGemm() *Gemm {
 	}
 }
 
-// Constants of the kernels in assembly.
-var (
-	ones16      = [16]int16{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
-	packedWords = [8]int32{0, 4, 1, 5, 2, 6, 3, 7} // where VPACKUSDW and VPACKUSWB leave the words of four vectors
-)
+// ones16 are terms that add up neighbouring sums of 16 bits.
+//
+//lint:ignore U1000 the kernels in assembly read it
+var ones16 = [16]int16{1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}
+
+// packedWords tells where VPACKUSDW and VPACKUSWB leave the words of four vectors.
+//
+//lint:ignore U1000 the kernels in assembly read it
+var packedWords = [8]int32{0, 4, 1, 5, 2, 6, 3, 7}
 
 // packInt8RowsY is rounded.packLeft for AVX2. A row that does not consist of whole groups of terms, or whose terms are not adjacent, is copied first.
 func packInt8RowsY(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
