@@ -63,19 +63,7 @@ func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
 	fmt.Fprintln(w, "loop:")
 	p("%s (AX), %c8", v.broadcast, v.reg)
 	for i := range vectors {
-		switch at := in("SI", 0, i); {
-		case v.quadsY():
-			for _, line := range dotQuads(at, 8, 9, 10, i) {
-				p("%s", line)
-			}
-		case v.terms == 4:
-			p("VPDPBUSD %s, Z8, Z%d", at, i)
-		case v.terms == 2:
-			p("%s %s, Z%d", v.move, at, 9+i)
-			p("%s", dotPairs(8, 9+i, i))
-		default:
-			p("VFMADD231%s %s, %c8, %c%d", v.suffix, at, v.reg, v.reg, i)
-		}
+		v.addProducts(p, in("SI", 0, i), i)
 	}
 	p("ADDQ R9, AX")
 	p("ADDQ R13, SI")
@@ -97,6 +85,23 @@ func (v *variant) gemvPanels(w *bytes.Buffer, panels int) {
 	each("%s %c%d, %d(DX)", func(i int) []any { return []any{v.move, v.reg, i, i * v.width} })
 	p("VZEROUPPER")
 	p("RET")
+}
+
+// addProducts adds the products of vector 8 with words in memory to a sum of gemvPanels.
+func (v *variant) addProducts(p func(format string, args ...any), memory string, sum int) {
+	switch {
+	case v.quadsY():
+		for _, line := range dotQuads(memory, 8, 9, 10, sum) {
+			p("%s", line)
+		}
+	case v.terms == 4:
+		p("VPDPBUSD %s, Z8, Z%d", memory, sum)
+	case v.terms == 2:
+		p("%s %s, Z%d", v.move, memory, 9+sum)
+		p("%s", dotPairs(8, 9+sum, sum))
+	default:
+		p("VFMADD231%s %s, %c8, %c%d", v.suffix, memory, v.reg, v.reg, sum)
+	}
 }
 
 // gemvSplitK writes Gemm.gemvSplitK for columns of a number of cache lines: four sums of every fourth term for each vector. The broadcast is
