@@ -84,7 +84,7 @@ func TestMeasuredUpdates(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.MeasuredRows != c.rows || s.MeasuredUpdates != told || s.MeasuredSeconds < c.time.Seconds() || (c.time == time.Nanosecond) != (told == 2) && told <= 2 {
+		if s.MeasuredRows != c.rows || s.MeasuredUpdates != told || s.MeasuredSeconds < c.time.Seconds() || told < 2 || c.time == time.Nanosecond && told > 2 {
 			t.Errorf("%+v: %+v, told %d times", c, s, told)
 		}
 		rate := c.perRow * float64(c.rows*told) / s.MeasuredSeconds
