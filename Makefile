@@ -44,7 +44,7 @@ examples: ## build and run the programs below examples, each a module of its own
 race: ## run the race detector on the packages whose tests take minutes, and on cpu's threads
 	$(GO) test -race -timeout 10m ./cpu/internal/exec
 	$(GO) test -race -timeout 10m -run '^Test(SharedExecutable|SameBits|SpareMemory|Conformance|Graphs)$$/threads=3' ./cpu
-	$(GO) test -race -timeout 10m -skip '^TestDates$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
+	$(GO) test -race -timeout 10m -skip '^Test(Dates|LongWords|WrittenExamplesOfEveryTask|PicturesOfEveryModel)$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
 
 race-all: ## run the race detector on all packages: about an hour
 	UT_LONG=1 $(GO) test -race -gcflags='github.com/gomlx/compute/...=-d=checkptr=0' -timeout 90m $(PACKAGES)

@@ -13,6 +13,7 @@ import (
 
 	"universal-transformer/decoding"
 	"universal-transformer/halting"
+	"universal-transformer/internal/longtest"
 	"universal-transformer/pipeline"
 )
 
@@ -40,7 +41,7 @@ func TestLongLineFailsAlone(t *testing.T) {
 			t.Errorf("the long line: %v (%v)", a.Err, err)
 		}
 	}
-	for range 3 {
+	for range longtest.Of(1, 3) {
 		var all sync.WaitGroup
 		for _, line := range lines {
 			all.Go(func() {
