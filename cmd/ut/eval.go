@@ -82,7 +82,7 @@ func newEval() *cobra.Command {
 	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results with more work; not for decoded answers")
 	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "analyse wrong answers, and whether attention finds the right token")
 	c.Flags().BoolVar(&f.newest, "newest", false, "evaluate the newest checkpoint instead of the best")
-	c.Flags().StringArrayVar(&f.sets, "set", nil, "where the data are now, as in task.path=moved/pairs.tsv; may be repeated (`path=file`)")
+	c.Flags().StringArrayVar(&f.sets, "set", nil, "where the data are now: a `path=file` such as task.path=moved/pairs.tsv; may be repeated")
 	beamFlags(c, &f.Beam)
 	c.Flags().IntVar(&f.MaxLength, "max-length", 0, "end decoded answers after `N` tokens; 0: as described above")
 	c.Flags().StringVar(&f.cache, "cache", "", "mix a language model with a continuous cache: its constants `THETA,LAMBDA`, or tune")

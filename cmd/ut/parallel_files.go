@@ -18,7 +18,7 @@ type parallelFiles struct{ source, target string }
 
 func (f *parallelFiles) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.source, "source", "", "train a translation from the lines of this `file`")
-	c.Flags().StringVar(&f.target, "target", "", "to the lines of this `file`")
+	c.Flags().StringVar(&f.target, "target", "", "the translations, the lines of this `file`")
 }
 
 // recipe returns the arguments with the recipe that parallel files are for.

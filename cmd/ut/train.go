@@ -38,6 +38,10 @@ another training.schedule (such as a lower learning rate after a loss of NaN), o
 logging, validation and checkpoints, training.keep and training.stop. Fields that name files say
 where the data are now, as in --set task.path=moved/pairs.tsv. No other field can change.
 
+With more training.steps, a cosine ends at the new last step, so that the learning rate of a
+finished run rises again; the change is reported. --set training.schedule.end=STEP keeps the rate at
+the floor from that step on, and --set training.schedule.start=STEP warms up again after it.
+
 Relative paths of a --config file begin in its folder or, if nothing is there, in the working
 directory. A run finds its data from every working directory, also after it was moved together with
 them.
@@ -52,11 +56,6 @@ default recipe.
 other data, another task or another depth. The shapes of all other parameters than embeddings and
 readouts must be the same. Tokens are found by name; new ones begin with random weights and are
 reported. The optimizer, the schedule and the batches start anew.
-
---resume RUN --set training.steps=N trains a run further, also one that has finished. A cosine then
-ends at step N, so that the learning rate of a finished run rises again; the change is reported.
---set training.schedule.end=STEP keeps the rate at the floor from that step on, and
---set training.schedule.start=STEP warms up again after it.
 
 --devices N splits the rows of each batch over N devices of an XLA backend (see
 docs/accelerators.md). The losses equal those of one device up to rounding. If the number of rows is
