@@ -16,7 +16,6 @@ var unequal = map[string]string{
 	"babi-1k-single-adaptive":         "model.pool training.stop.accuracy",
 	"babi-1k-joint-adaptive":          "model.pool training.stop.accuracy",
 	"babi-1k-single-renamed-adaptive": "model.pool",
-	"babi-1k-joint-renamed-adaptive":  "model.pool",
 	"agreement-lstm":                  "training.schedule.cosine.floor training.schedule.cosine.peak",
 	"lambada-lstm":                    "training.schedule.cosine.floor training.schedule.cosine.peak",
 	"algorithmic-lstm":                "model.dropout source_end task.addition.examples task.copy.examples task.reverse.examples training.label_smoothing training.muon training.schedule.cosine.peak training.steps",

@@ -34,7 +34,8 @@ func BabiRenamed(name string) bool { return strings.Contains(name, renamed) }
 var BabiChanges = map[string][2]string{
 	"10k-joint":           {"tasks 16 and 17 visited four times an epoch", "the training questions of tasks 16 and 17 visited four times an epoch"},
 	"1k-single" + renamed: {wordsExchanged, "people, places, objects and synonyms of training stories exchanged"},
-	"1k-joint" + renamed:  {wordsExchanged, "people, places, objects and synonyms of training stories exchanged"},
+	"1k-joint" + renamed: {wordsExchanged + ", tasks 16 and 17 visited four times an epoch", "people, places, objects and synonyms of training stories exchanged, and the training questions of tasks 16 and 17 " +
+		"visited four times an epoch"},
 }
 
 const wordsExchanged = "words of training stories exchanged"
@@ -108,7 +109,7 @@ func babiRows(prefix, block string, columns []string) (rows []Row) {
 // babiUnequal returns how the model with dynamic halting is trained differently from the others of a setting.
 func babiUnequal(prefix string) []Unequal {
 	switch {
-	case prefix == "babi-10k-single", prefix == "babi-10k-joint", prefix == BabiSimulated:
+	case prefix == "babi-10k-single", prefix == "babi-10k-joint", prefix == "babi-1k-joint"+renamed, prefix == BabiSimulated:
 		return nil
 	case BabiRenamed(prefix):
 		return []Unequal{meanPool}

@@ -320,7 +320,7 @@ func TestBabiRuns(t *testing.T) {
 		"babi-10k-single-transformer/task07": "Transformer, 4 layers, width 64, 4 heads; bAbI en-10k task 7; decay 0.1",
 		"babi-1k-joint-transformer/joint":    "Transformer, 4 layers, width 128, 8 heads; bAbI en joint; decay 0",
 		"babi-1k-single-adaptive/task07":     "Universal Transformer, adaptive (ACT, halted states copied), at most 6 steps, width 64, 4 heads; bAbI en task 7; decay 0",
-		"babi-1k-joint-renamed/joint":        "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en joint, names exchanged in training at 0.5 of the visits, synonyms exchanged in training; decay 0.1",
+		"babi-1k-joint-renamed/joint":        "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en joint, names exchanged in training at 0.5 of the visits, synonyms exchanged in training, task 16 visited 4 times an epoch, task 17 visited 4 times an epoch; decay 0.1",
 		"babi-10k-joint/joint":               "Universal Transformer, 4 steps, width 128, 8 heads; bAbI en-10k joint, task 16 visited 4 times an epoch, task 17 visited 4 times an epoch; decay 0.1",
 	} {
 		r := recipes.MustRun(name)
