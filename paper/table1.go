@@ -32,13 +32,16 @@ func BabiRenamed(name string) bool { return strings.Contains(name, renamed) }
 
 // BabiChanges tells, by setting, how training differs from the paper's: the reason of a verdict, and in full.
 var BabiChanges = map[string][2]string{
-	"10k-joint":           {"tasks 16 and 17 visited four times an epoch", "the training questions of tasks 16 and 17 visited four times an epoch"},
-	"1k-single" + renamed: {wordsExchanged, "people, places, objects and synonyms of training stories exchanged"},
-	"1k-joint" + renamed: {wordsExchanged + ", tasks 16 and 17 visited four times an epoch", "people, places, objects and synonyms of training stories exchanged, and the training questions of tasks 16 and 17 " +
-		"visited four times an epoch"},
+	"10k-joint":           {fourVisits, "the training questions of " + fourVisits},
+	"1k-single" + renamed: {wordsExchanged, inFull},
+	"1k-joint" + renamed:  {wordsExchanged + ", " + fourVisits, inFull + ", and the training questions of " + fourVisits},
 }
 
-const wordsExchanged = "words of training stories exchanged"
+const (
+	fourVisits     = "tasks 16 and 17 visited four times an epoch"
+	wordsExchanged = "words of training stories exchanged"
+	inFull         = "people, places, objects and synonyms of training stories exchanged" // wordsExchanged
+)
 
 // PublishedBabi returns the paper's figures for a row. A row with words exchanged has those of the row without.
 func PublishedBabi(family string) Babi { return babiPublished[strings.Replace(family, renamed, "", 1)] }
