@@ -9,15 +9,16 @@ import (
 type phrases struct {
 	classes  [][]string
 	class    map[string]int // index in classes
-	maxWords int            // of a phrase
+	maxWords map[string]int // of the phrases that begin with a word
 }
 
 func phrasesOf(classes [][]string) phrases {
-	p := phrases{classes: classes, class: map[string]int{}}
+	p := phrases{classes: classes, class: map[string]int{}, maxWords: map[string]int{}}
 	for i, class := range classes {
 		for _, phrase := range class {
 			p.class[phrase] = i
-			p.maxWords = max(p.maxWords, strings.Count(phrase, " ")+1)
+			first, _, _ := strings.Cut(phrase, " ")
+			p.maxWords[first] = max(p.maxWords[first], strings.Count(phrase, " ")+1)
 		}
 	}
 	return p
@@ -63,7 +64,7 @@ func (p phrases) replace(sentence string, other func(phrase string) string) stri
 
 // first returns the longest phrase that the words begin with and its number of words, 0 if there is none.
 func (p phrases) first(words []string) (string, int) {
-	for n := min(p.maxWords, len(words)); n > 0; n-- {
+	for n := min(p.maxWords[words[0]], len(words)); n > 0; n-- {
 		phrase := words[0]
 		if n > 1 {
 			phrase = strings.Join(words[:n], " ")
@@ -77,7 +78,7 @@ func (p phrases) first(words []string) (string, int) {
 
 // growth returns an upper bound of the number of words that a sentence gains by replacements.
 func (p phrases) growth(sentence string) (words int) {
-	if p.maxWords <= 1 {
+	if len(p.class) == 0 {
 		return 0
 	}
 	p.replace(sentence, func(phrase string) string {
