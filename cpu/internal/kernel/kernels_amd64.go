@@ -145,10 +145,13 @@ func minColumnsZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 func fillZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func uint32ToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func whereZ32(dst, cond, a, b unsafe.Pointer, rows, cols int)
 
 //go:noescape
-func uint32ToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
+func boolToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
 func equalZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
@@ -185,9 +188,6 @@ func greaterEqualZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
 func greaterEqualIntegersZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
-
-//go:noescape
-func boolToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
 func dropoutZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
@@ -251,8 +251,9 @@ func addKernelsZ32(s *Set) {
 	s.Reduce[Key{compute.OpTypeMin, dtype}] = minRowsZ32
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsZ32
 	s.Fill[4] = fillZ32
-	s.Where[4] = whereZ32
 	s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToZ32
+	s.Where[4] = whereZ32
+	s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}] = boolToZ32
 	s.Elementwise[Key{compute.OpTypeEqual, dtype}] = equalZ32
 	s.Elementwise[Key{compute.OpTypeEqual, dtypes.Int32}] = equalIntegersZ32
 	s.Elementwise[Key{compute.OpTypeNotEqual, dtype}] = notEqualZ32
@@ -265,7 +266,6 @@ func addKernelsZ32(s *Set) {
 	s.Elementwise[Key{compute.OpTypeGreaterThan, dtypes.Int32}] = greaterIntegersZ32
 	s.Elementwise[Key{compute.OpTypeGreaterOrEqual, dtype}] = greaterEqualZ32
 	s.Elementwise[Key{compute.OpTypeGreaterOrEqual, dtypes.Int32}] = greaterEqualIntegersZ32
-	s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}] = boolToZ32
 	s.Attention[dtype] = &Attention{
 		Lanes: 16, Softmax: softmaxZ32, Gradient: softmaxGradientZ32,
 		BlockLanes: 64, BlockSoftmax: blockSoftmaxZ32, BlockGradient: blockGradientZ32, Dropout: dropoutZ32,
@@ -622,6 +622,12 @@ func fillY32(dst, a, b, c unsafe.Pointer, rows, cols int)
 func uint32ToY32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func whereY32(dst, cond, a, b unsafe.Pointer, rows, cols int)
+
+//go:noescape
+func boolToY32(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func dropoutY32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
@@ -684,6 +690,8 @@ func addKernelsY32(s *Set) {
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsY32
 	s.Fill[4] = fillY32
 	s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToY32
+	s.Where[4] = whereY32
+	s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}] = boolToY32
 	s.Attention[dtype] = &Attention{
 		Lanes: 8, Softmax: softmaxY32, Gradient: softmaxGradientY32,
 		BlockLanes: 32, BlockSoftmax: blockSoftmaxY32, BlockGradient: blockGradientY32, Dropout: dropoutY32,
@@ -826,6 +834,9 @@ func minColumnsY64(dst, a, b, c unsafe.Pointer, rows, cols int)
 func fillY64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func whereY64(dst, cond, a, b unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func dropoutY64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
@@ -887,6 +898,7 @@ func addKernelsY64(s *Set) {
 	s.Reduce[Key{compute.OpTypeMin, dtype}] = minRowsY64
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsY64
 	s.Fill[8] = fillY64
+	s.Where[8] = whereY64
 	s.Attention[dtype] = &Attention{
 		Lanes: 4, Softmax: softmaxY64, Gradient: softmaxGradientY64,
 		BlockLanes: 16, BlockSoftmax: blockSoftmaxY64, BlockGradient: blockGradientY64, Dropout: dropoutY64,

@@ -2896,63 +2896,6 @@ done:
 	VZEROUPPER
 	RET
 
-// func whereZ32(dst, cond, a, b unsafe.Pointer, rows, cols int)
-TEXT ·whereZ32(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ cond+8(FP), SI
-	MOVQ a+16(FP), DX
-	MOVQ b+24(FP), R8
-	MOVQ rows+32(FP), R9
-	MOVQ cols+40(FP), R10
-	IMULQ R9, R10
-	MOVQ $1, R9
-	SHLQ $2, R10
-	XORQ AX, AX
-	XORQ R11, R11
-	TESTQ R9, R9
-	JLE done
-row:
-	ADDQ R10, R11
-	SUBQ $64, R11
-	CMPQ AX, R11
-	JG rest
-whole:
-	VPMOVSXBD (SI), Z3
-	VPTESTMD Z3, Z3, K2
-	ADDQ $16, SI
-	VMOVUPS (DX)(AX*1), Z0
-	VMOVUPS (R8)(AX*1), Z1
-	VBLENDMPS Z0, Z1, K2, Z2
-	VMOVUPS Z2, (DI)(AX*1)
-	ADDQ $64, AX
-	CMPQ AX, R11
-	JLE whole
-rest:
-	ADDQ $64, R11
-	MOVQ R11, CX
-	SUBQ AX, CX
-	JLE next
-	SHRQ $2, CX
-	MOVQ $1, BX
-	SHLQ CX, BX
-	DECQ BX
-	KMOVW BX, K1
-	VMOVDQU8.Z (SI), K1, X3
-	VPMOVSXBD X3, Z3
-	VPTESTMD Z3, Z3, K2
-	ADDQ $16, SI
-	VMOVUPS.Z (DX)(AX*1), K1, Z0
-	VMOVUPS.Z (R8)(AX*1), K1, Z1
-	VBLENDMPS Z0, Z1, K2, Z2
-	VMOVUPS Z2, K1, (DI)(AX*1)
-	MOVQ R11, AX
-next:
-	DECQ R9
-	JNE row
-done:
-	VZEROUPPER
-	RET
-
 // func uint32ToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
 TEXT ·uint32ToZ32(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -2992,6 +2935,114 @@ rest:
 	KMOVW BX, K1
 	VMOVUPS.Z (SI)(AX*1), K1, Z0
 	VCVTUDQ2PS Z0, Z0
+	VMOVUPS Z0, K1, (DI)(AX*1)
+	MOVQ R11, AX
+next:
+	DECQ R9
+	JNE row
+done:
+	VZEROUPPER
+	RET
+
+// func whereZ32(dst, cond, a, b unsafe.Pointer, rows, cols int)
+TEXT ·whereZ32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ cond+8(FP), SI
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ cols+40(FP), R10
+	IMULQ R9, R10
+	MOVQ $1, R9
+	SHLQ $2, R10
+	XORQ AX, AX
+	XORQ R11, R11
+	TESTQ R9, R9
+	JLE done
+row:
+	ADDQ R10, R11
+	SUBQ $64, R11
+	CMPQ AX, R11
+	JG rest
+whole:
+	VPMOVZXBD (SI), Z3
+	ADDQ $16, SI
+	VPTESTMD Z3, Z3, K2
+	VMOVUPS (DX)(AX*1), Z0
+	VMOVUPS (R8)(AX*1), Z1
+	VBLENDMPS Z0, Z1, K2, Z2
+	VMOVUPS Z2, (DI)(AX*1)
+	ADDQ $64, AX
+	CMPQ AX, R11
+	JLE whole
+rest:
+	ADDQ $64, R11
+	MOVQ R11, CX
+	SUBQ AX, CX
+	JLE next
+	SHRQ $2, CX
+	MOVQ $1, BX
+	SHLQ CX, BX
+	DECQ BX
+	KMOVW BX, K1
+	VMOVDQU8.Z (SI), K1, X3
+	VPMOVZXBD X3, Z3
+	ADDQ $16, SI
+	VPTESTMD Z3, Z3, K2
+	VMOVUPS.Z (DX)(AX*1), K1, Z0
+	VMOVUPS.Z (R8)(AX*1), K1, Z1
+	VBLENDMPS Z0, Z1, K2, Z2
+	VMOVUPS Z2, K1, (DI)(AX*1)
+	MOVQ R11, AX
+next:
+	DECQ R9
+	JNE row
+done:
+	VZEROUPPER
+	RET
+
+// func boolToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
+TEXT ·boolToZ32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ cols+40(FP), R10
+	IMULQ R9, R10
+	MOVQ $1, R9
+	SHLQ $2, R10
+	XORQ AX, AX
+	XORQ R11, R11
+	TESTQ R9, R9
+	JLE done
+row:
+	ADDQ R10, R11
+	SUBQ $64, R11
+	CMPQ AX, R11
+	JG rest
+whole:
+	VPMOVZXBD (SI), Z3
+	ADDQ $16, SI
+	VCVTDQ2PS Z3, Z0
+	VMOVUPS Z0, (DI)(AX*1)
+	ADDQ $64, AX
+	CMPQ AX, R11
+	JLE whole
+rest:
+	ADDQ $64, R11
+	MOVQ R11, CX
+	SUBQ AX, CX
+	JLE next
+	SHRQ $2, CX
+	MOVQ $1, BX
+	SHLQ CX, BX
+	DECQ BX
+	KMOVW BX, K1
+	VMOVDQU8.Z (SI), K1, X3
+	VPMOVZXBD X3, Z3
+	ADDQ $16, SI
+	VCVTDQ2PS Z3, Z0
 	VMOVUPS Z0, K1, (DI)(AX*1)
 	MOVQ R11, AX
 next:
@@ -3677,57 +3728,6 @@ rest:
 	VMOVDQU8.Z X4, K2, X2
 	VMOVDQU8 X2, K1, (DI)
 	ADDQ $16, DI
-	MOVQ R11, AX
-next:
-	DECQ R9
-	JNE row
-done:
-	VZEROUPPER
-	RET
-
-// func boolToZ32(dst, a, b, c unsafe.Pointer, rows, cols int)
-TEXT ·boolToZ32(SB), NOSPLIT, $0-48
-	MOVQ dst+0(FP), DI
-	MOVQ a+8(FP), SI
-	MOVQ b+16(FP), DX
-	MOVQ c+24(FP), R8
-	MOVQ rows+32(FP), R9
-	MOVQ cols+40(FP), R10
-	IMULQ R9, R10
-	MOVQ $1, R9
-	SHLQ $2, R10
-	XORQ AX, AX
-	XORQ R11, R11
-	TESTQ R9, R9
-	JLE done
-row:
-	ADDQ R10, R11
-	SUBQ $64, R11
-	CMPQ AX, R11
-	JG rest
-whole:
-	VPMOVSXBD (SI), Z0
-	VCVTDQ2PS Z0, Z0
-	ADDQ $16, SI
-	VMOVUPS Z0, (DI)(AX*1)
-	ADDQ $64, AX
-	CMPQ AX, R11
-	JLE whole
-rest:
-	ADDQ $64, R11
-	MOVQ R11, CX
-	SUBQ AX, CX
-	JLE next
-	SHRQ $2, CX
-	MOVQ $1, BX
-	SHLQ CX, BX
-	DECQ BX
-	KMOVW BX, K1
-	VMOVDQU8.Z (SI), K1, X0
-	VPMOVSXBD X0, Z0
-	VCVTDQ2PS Z0, Z0
-	ADDQ $16, SI
-	VMOVUPS Z0, K1, (DI)(AX*1)
 	MOVQ R11, AX
 next:
 	DECQ R9
@@ -7127,9 +7127,9 @@ row:
 	CMPQ AX, R11
 	JG rest
 whole:
-	VPMOVSXBQ (SI), Z3
-	VPTESTMQ Z3, Z3, K2
+	VPMOVZXBQ (SI), Z3
 	ADDQ $8, SI
+	VPTESTMQ Z3, Z3, K2
 	VMOVUPD (DX)(AX*1), Z0
 	VMOVUPD (R8)(AX*1), Z1
 	VBLENDMPD Z0, Z1, K2, Z2
@@ -7148,9 +7148,9 @@ rest:
 	DECQ BX
 	KMOVW BX, K1
 	VMOVDQU8.Z (SI), K1, X3
-	VPMOVSXBQ X3, Z3
-	VPTESTMQ Z3, Z3, K2
+	VPMOVZXBQ X3, Z3
 	ADDQ $8, SI
+	VPTESTMQ Z3, Z3, K2
 	VMOVUPD.Z (DX)(AX*1), K1, Z0
 	VMOVUPD.Z (R8)(AX*1), K1, Z1
 	VBLENDMPD Z0, Z1, K2, Z2
@@ -10634,6 +10634,126 @@ done:
 	VZEROUPPER
 	RET
 
+// func whereY32(dst, cond, a, b unsafe.Pointer, rows, cols int)
+TEXT ·whereY32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ cond+8(FP), SI
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ cols+40(FP), R10
+	IMULQ R9, R10
+	MOVQ $1, R9
+	SHLQ $2, R10
+	XORQ AX, AX
+	XORQ R11, R11
+	TESTQ R9, R9
+	JLE done
+row:
+	ADDQ R10, R11
+	SUBQ $32, R11
+	CMPQ AX, R11
+	JG rest
+whole:
+	VPMOVZXBD (SI), Y3
+	ADDQ $8, SI
+	VPSLLD $31, Y3, Y14
+	VMOVUPS (DX)(AX*1), Y0
+	VMOVUPS (R8)(AX*1), Y1
+	VBLENDVPS Y14, Y0, Y1, Y2
+	VMOVUPS Y2, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, R11
+	JLE whole
+rest:
+	ADDQ $32, R11
+	MOVQ R11, CX
+	SUBQ AX, CX
+	JLE next
+	LEAQ ·laneMasks32(SB), BX
+	SUBQ CX, BX
+	VMOVUPS 32(BX), Y13
+	SHRQ $2, CX
+	XORQ BX, BX
+booleans:
+	SHLQ $8, BX
+	MOVBQZX -1(SI)(CX*1), R12
+	ORQ R12, BX
+	DECQ CX
+	JNE booleans
+	VMOVQ BX, X3
+	VPMOVZXBD X3, Y3
+	ADDQ $8, SI
+	VPSLLD $31, Y3, Y14
+	VMASKMOVPS (DX)(AX*1), Y13, Y0
+	VMASKMOVPS (R8)(AX*1), Y13, Y1
+	VBLENDVPS Y14, Y0, Y1, Y2
+	VMASKMOVPS Y2, Y13, (DI)(AX*1)
+	MOVQ R11, AX
+next:
+	DECQ R9
+	JNE row
+done:
+	VZEROUPPER
+	RET
+
+// func boolToY32(dst, a, b, c unsafe.Pointer, rows, cols int)
+TEXT ·boolToY32(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ c+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ cols+40(FP), R10
+	IMULQ R9, R10
+	MOVQ $1, R9
+	SHLQ $2, R10
+	XORQ AX, AX
+	XORQ R11, R11
+	TESTQ R9, R9
+	JLE done
+row:
+	ADDQ R10, R11
+	SUBQ $32, R11
+	CMPQ AX, R11
+	JG rest
+whole:
+	VPMOVZXBD (SI), Y3
+	ADDQ $8, SI
+	VCVTDQ2PS Y3, Y0
+	VMOVUPS Y0, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, R11
+	JLE whole
+rest:
+	ADDQ $32, R11
+	MOVQ R11, CX
+	SUBQ AX, CX
+	JLE next
+	LEAQ ·laneMasks32(SB), BX
+	SUBQ CX, BX
+	VMOVUPS 32(BX), Y13
+	SHRQ $2, CX
+	XORQ BX, BX
+booleans:
+	SHLQ $8, BX
+	MOVBQZX -1(SI)(CX*1), R12
+	ORQ R12, BX
+	DECQ CX
+	JNE booleans
+	VMOVQ BX, X3
+	VPMOVZXBD X3, Y3
+	ADDQ $8, SI
+	VCVTDQ2PS Y3, Y0
+	VMASKMOVPS Y0, Y13, (DI)(AX*1)
+	MOVQ R11, AX
+next:
+	DECQ R9
+	JNE row
+done:
+	VZEROUPPER
+	RET
+
 // func softmaxY32(c *AttentionCall)
 TEXT ·softmaxY32(SB), NOSPLIT, $0-8
 	MOVQ c+0(FP), BX
@@ -13977,6 +14097,69 @@ rest:
 	SUBQ CX, BX
 	VMOVUPS 32(BX), Y13
 	VMASKMOVPD Y0, Y13, (DI)(AX*1)
+	MOVQ R11, AX
+next:
+	DECQ R9
+	JNE row
+done:
+	VZEROUPPER
+	RET
+
+// func whereY64(dst, cond, a, b unsafe.Pointer, rows, cols int)
+TEXT ·whereY64(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ cond+8(FP), SI
+	MOVQ a+16(FP), DX
+	MOVQ b+24(FP), R8
+	MOVQ rows+32(FP), R9
+	MOVQ cols+40(FP), R10
+	IMULQ R9, R10
+	MOVQ $1, R9
+	SHLQ $3, R10
+	XORQ AX, AX
+	XORQ R11, R11
+	TESTQ R9, R9
+	JLE done
+row:
+	ADDQ R10, R11
+	SUBQ $32, R11
+	CMPQ AX, R11
+	JG rest
+whole:
+	VPMOVZXBQ (SI), Y3
+	ADDQ $4, SI
+	VPSLLQ $63, Y3, Y14
+	VMOVUPD (DX)(AX*1), Y0
+	VMOVUPD (R8)(AX*1), Y1
+	VBLENDVPD Y14, Y0, Y1, Y2
+	VMOVUPD Y2, (DI)(AX*1)
+	ADDQ $32, AX
+	CMPQ AX, R11
+	JLE whole
+rest:
+	ADDQ $32, R11
+	MOVQ R11, CX
+	SUBQ AX, CX
+	JLE next
+	LEAQ ·laneMasks32(SB), BX
+	SUBQ CX, BX
+	VMOVUPS 32(BX), Y13
+	SHRQ $3, CX
+	XORQ BX, BX
+booleans:
+	SHLQ $8, BX
+	MOVBQZX -1(SI)(CX*1), R12
+	ORQ R12, BX
+	DECQ CX
+	JNE booleans
+	VMOVQ BX, X3
+	VPMOVZXBQ X3, Y3
+	ADDQ $4, SI
+	VPSLLQ $63, Y3, Y14
+	VMASKMOVPD (DX)(AX*1), Y13, Y0
+	VMASKMOVPD (R8)(AX*1), Y13, Y1
+	VBLENDVPD Y14, Y0, Y1, Y2
+	VMASKMOVPD Y2, Y13, (DI)(AX*1)
 	MOVQ R11, AX
 next:
 	DECQ R9

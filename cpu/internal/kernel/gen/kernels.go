@@ -18,7 +18,7 @@ func kernels() (map[string][]byte, error) {
 		m.tiles()
 		m.constants.write(&asm, m.table(), m.single(), 32)
 		asm.Write(m.body.Bytes())
-		table.WriteString(declarations(m.name, m.size, m.lanes(), m.wide))
+		table.WriteString(declarations(m.name, m.size, m.lanes(), m.optional()))
 	}
 	source, err := format.Source(table.Bytes())
 	return map[string][]byte{"kernels_amd64.s": asm.Bytes(), "kernels_amd64.go": source}, err
@@ -30,7 +30,7 @@ func arm64() (map[string][]byte, error) {
 	beginKernels(&asm, &table)
 	for _, m := range []*neon{{name: "V32", size: 4}, {name: "V64", size: 8}} {
 		m.tiles()
-		table.WriteString(declarations(m.name, m.size, m.lanes(), false))
+		table.WriteString(declarations(m.name, m.size, m.lanes(), nil))
 		m.products(&table)
 		m.constants.write(&asm, m.table(), m.single(), neonWidth)
 		asm.Write(m.out.Bytes())
@@ -44,9 +44,9 @@ func beginKernels(asm, table io.Writer) {
 	fmt.Fprint(table, header+"package kernel\n\nimport (\n\t\"unsafe\"\n\n\t\"github.com/gomlx/compute\"\n\t\"github.com/gomlx/compute/dtypes\"\n)\n")
 }
 
-// declarations writes the Go declarations of kernels, and the function that adds them to a set. booleans reports whether there are kernels
-// with masks.
-func declarations(name string, size, lanes int, booleans bool) string {
+// declarations writes the Go declarations of kernels, and the function that adds them to a set. optional names the kernels that not all
+// instruction sets have.
+func declarations(name string, size, lanes int, optional []string) string {
 	element := map[int]string{4: "Float32", 8: "Float64"}[size]
 	declared, table := "", fmt.Sprintf("\nfunc addKernels%s(s *Set) {\n\tdtype := dtypes.%s\n", name, element)
 	add := func(kernel, target string) {
@@ -77,21 +77,23 @@ func declarations(name string, size, lanes int, booleans bool) string {
 		add(lower+"Columns", "s.Accumulate"+key(fold))
 	}
 	add("fill", fmt.Sprintf("s.Fill[%d]", size))
-	if booleans {
-		add("where", fmt.Sprintf("s.Where[%d]", size))
-	}
 	if size == 4 {
 		add("uint32To", "s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}]")
 	}
-	if booleans && size == 8 {
-		add("float32To", "s.Convert[[2]dtypes.DType{dtypes.Float32, dtype}]")
-	}
-	if booleans && size == 4 {
-		for _, o := range comparisons {
-			add(o.name, "s.Elementwise"+key(o.op))
-			add(o.name+"Integers", "s.Elementwise[Key{compute.OpType"+o.op+", dtypes.Int32}]")
+	for _, kernel := range optional {
+		switch kernel {
+		case "where":
+			add(kernel, fmt.Sprintf("s.Where[%d]", size))
+		case "boolTo":
+			add(kernel, "s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}]")
+		case "float32To":
+			add(kernel, "s.Convert[[2]dtypes.DType{dtypes.Float32, dtype}]")
+		case "comparisons":
+			for _, o := range comparisons {
+				add(o.name, "s.Elementwise"+key(o.op))
+				add(o.name+"Integers", "s.Elementwise[Key{compute.OpType"+o.op+", dtypes.Int32}]")
+			}
 		}
-		add("boolTo", "s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}]")
 	}
 	declared += fmt.Sprintf("\n//go:noescape\nfunc dropout%s%s\n", name, tileArguments)
 	for _, kernel := range []string{"softmax", "softmaxGradient", "blockSoftmax", "blockGradient"} {

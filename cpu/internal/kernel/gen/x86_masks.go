@@ -1,21 +1,46 @@
 package main
 
-// Kernels with booleans, one byte each, which only AVX-512 has masks for; and conversions.
+// Kernels with booleans, one byte each, and conversions. Comparisons, which write booleans, need the masks of AVX-512.
 
-// booleans loads the mask of booleans at a pointer and advances the pointer.
+// booleans loads those at a pointer into register 3, as elements of 0 and 1, and advances the pointer. A part changes BX, CX and R12.
 func (m *x86) booleans(pointer string, part bool) {
-	extend, test := "VPMOVSXBD", "VPTESTMD"
+	extend := "VPMOVZXBD"
 	if !m.single() {
-		extend, test = "VPMOVSXBQ", "VPTESTMQ"
+		extend = "VPMOVZXBQ"
 	}
-	if part {
+	switch {
+	case !part:
+		m.p("%s (%s), %s", extend, pointer, m.reg(3))
+	case m.wide:
 		m.p("VMOVDQU8.Z (%s), K1, X3", pointer)
-		m.p("%s X3, Z3", extend)
-	} else {
-		m.p("%s (%s), Z3", extend, pointer)
+		m.p("%s X3, %s", extend, m.reg(3))
+	default: // byte by byte, from the last one: no page after it may be touched
+		m.p("SHRQ $%d, CX", map[int]int{4: 2, 8: 3}[m.size])
+		m.p("XORQ BX, BX")
+		m.label("booleans")
+		m.p("SHLQ $8, BX")
+		m.p("MOVBQZX -1(%s)(CX*1), R12", pointer)
+		m.p("ORQ R12, BX")
+		m.p("DECQ CX")
+		m.p("JNE booleans")
+		m.p("VMOVQ BX, X3")
+		m.p("%s X3, %s", extend, m.reg(3))
 	}
-	m.p("%s Z3, Z3, K2", test)
 	m.p("ADDQ $%d, %s", m.lanes(), pointer)
+}
+
+// mask sets the mask where register 3 is 1.
+func (m *x86) mask() {
+	switch {
+	case !m.wide && m.single():
+		m.p("VPSLLD $31, Y3, Y14")
+	case !m.wide:
+		m.p("VPSLLQ $63, Y3, Y14")
+	case m.single():
+		m.p("VPTESTMD Z3, Z3, K2")
+	default:
+		m.p("VPTESTMQ Z3, Z3, K2")
+	}
 }
 
 // whereKernel chooses elements of b and c, which its caller calls a and b.
@@ -24,6 +49,7 @@ func (m *x86) whereKernel() {
 	m.oneRow()
 	m.rows(func() {}, func(part bool) {
 		m.booleans("SI", part)
+		m.mask()
 		m.load(atB, 0, part)
 		m.load(atC, 1, part)
 		m.choose(m.reg(2), m.reg(0), m.reg(1))
@@ -74,14 +100,8 @@ func (m *x86) boolKernel() {
 	m.begin("boolTo")
 	m.oneRow()
 	m.rows(func() {}, func(part bool) {
-		if part {
-			m.p("VMOVDQU8.Z (SI), K1, X0")
-			m.p("VPMOVSXBD X0, Z0")
-		} else {
-			m.p("VPMOVSXBD (SI), Z0")
-		}
-		m.p("VCVTDQ2PS Z0, Z0")
-		m.p("ADDQ $%d, SI", m.lanes())
+		m.booleans("SI", part)
+		m.p("VCVTDQ2PS %s, %s", m.reg(3), m.reg(0))
 		m.store(0, atDst, part)
 	})
 }

@@ -250,6 +250,19 @@ func (m *x86) columnFold(op string) {
 	m.end()
 }
 
+// optional names the kernels that not all instruction sets have. Comparisons, which write booleans, and wider numbers need AVX-512.
+func (m *x86) optional() []string {
+	switch {
+	case m.wide && m.single():
+		return []string{"where", "boolTo", "comparisons"}
+	case m.wide:
+		return []string{"where", "float32To"}
+	case m.single():
+		return []string{"where", "boolTo"}
+	}
+	return []string{"where"}
+}
+
 // tiles writes all kernels of tiles and of attention.
 func (m *x86) tiles() {
 	for _, o := range binaries {
@@ -268,18 +281,11 @@ func (m *x86) tiles() {
 		m.columnFold(op)
 	}
 	m.fillKernel()
-	if m.wide {
-		m.whereKernel()
-	}
 	if m.single() {
 		m.bitsKernel()
 	}
-	if m.wide && !m.single() {
-		m.widenKernel()
-	}
-	if m.wide && m.single() {
-		m.comparisons()
-		m.boolKernel()
+	for _, kernel := range m.optional() {
+		map[string]func(){"where": m.whereKernel, "boolTo": m.boolKernel, "float32To": m.widenKernel, "comparisons": m.comparisons}[kernel]()
 	}
 	m.softmax()
 	m.softmaxGradient()
