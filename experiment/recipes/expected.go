@@ -153,6 +153,8 @@ var expected = map[string]string{
 	"babi-10k-single/task18":                        "0.4 % wrong; 1 minute (3 seeds)",
 	"babi-10k-single/task19":                        "0.0 % wrong; 1 minute (3 seeds)",
 	"babi-10k-single/task20":                        "0.0 % wrong; 1 minute (3 seeds)",
+	"babi-1k-joint-renamed-adaptive/joint":          "2.2 % wrong; 113 minutes (1 seed)",
+	"babi-1k-joint-renamed-transformer/joint":       "0.4 % wrong; 114 minutes (1 seed)",
 	"babi-1k-joint-renamed/joint":                   "0.6 % wrong; 68 minutes (1 seed)",
 	"babi-1k-joint/joint":                           "12.8 % wrong; 35 minutes (1 seed)",
 	"babi-1k-single":                                "21.1 % wrong on average; 1 minute (60 runs)",
