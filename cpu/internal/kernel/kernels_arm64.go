@@ -148,6 +148,12 @@ func fillV32(dst, a, b, c unsafe.Pointer, rows, cols int)
 func uint32ToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func whereV32(dst, cond, a, b unsafe.Pointer, rows, cols int)
+
+//go:noescape
+func boolToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func dropoutV32(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
@@ -210,6 +216,8 @@ func addKernelsV32(s *Set) {
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsV32
 	s.Fill[4] = fillV32
 	s.Convert[[2]dtypes.DType{dtypes.Uint32, dtype}] = uint32ToV32
+	s.Where[4] = whereV32
+	s.Convert[[2]dtypes.DType{dtypes.Bool, dtype}] = boolToV32
 	s.Attention[dtype] = &Attention{
 		Lanes: 4, Softmax: softmaxV32, Gradient: softmaxGradientV32,
 		BlockLanes: 16, BlockSoftmax: blockSoftmaxV32, BlockGradient: blockGradientV32, Dropout: dropoutV32,
@@ -437,6 +445,9 @@ func minColumnsV64(dst, a, b, c unsafe.Pointer, rows, cols int)
 func fillV64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
+func whereV64(dst, cond, a, b unsafe.Pointer, rows, cols int)
+
+//go:noescape
 func dropoutV64(dst, a, b, c unsafe.Pointer, rows, cols int)
 
 //go:noescape
@@ -498,6 +509,7 @@ func addKernelsV64(s *Set) {
 	s.Reduce[Key{compute.OpTypeMin, dtype}] = minRowsV64
 	s.Accumulate[Key{compute.OpTypeMin, dtype}] = minColumnsV64
 	s.Fill[8] = fillV64
+	s.Where[8] = whereV64
 	s.Attention[dtype] = &Attention{
 		Lanes: 2, Softmax: softmaxV64, Gradient: softmaxGradientV64,
 		BlockLanes: 8, BlockSoftmax: blockSoftmaxV64, BlockGradient: blockGradientV64, Dropout: dropoutV64,

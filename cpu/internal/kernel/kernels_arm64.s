@@ -2598,6 +2598,59 @@ next:
 done:
 	RET
 
+// func whereV32(dst, cond, a, b unsafe.Pointer, rows, cols int)
+TEXT ·whereV32(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD cond+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD rows+32(FP), R4
+	MOVD cols+40(FP), R5
+	MUL R4, R5, R5
+	MOVD $1, R4
+	CMP $0, R4
+	BLE done
+row:
+	MOVD R5, R6
+	SUBS $4, R6, R6
+	BLT rest
+whole:
+	MOVWU.P 4(R1), R9
+	FMOVD R9, F3
+	VUSHLL $0, V3.B8, V3.H8
+	VUSHLL $0, V3.H4, V3.S4
+	VCMTST V3.S4, V3.S4, V13.S4
+	FMOVQ 0(R2), F0
+	FMOVQ 0(R3), F1
+	VBIF V13.B16, V1.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R2
+	ADD $16, R3
+	SUBS $4, R6, R6
+	BGE whole
+rest:
+	ADDS $4, R6, R6
+	BEQ next
+single:
+	MOVBU.P 1(R1), R9
+	FMOVD R9, F3
+	VCMTST V3.S4, V3.S4, V13.S4
+	FMOVS 0(R2), F0
+	FMOVS 0(R3), F1
+	VBIF V13.B16, V1.B16, V0.B16
+	FMOVS F0, 0(R0)
+	ADD $4, R0
+	ADD $4, R2
+	ADD $4, R3
+	SUBS $1, R6, R6
+	BNE single
+next:
+	SUBS $1, R4, R4
+	BNE row
+done:
+	RET
+
 // func uint32ToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
 TEXT ·uint32ToV32(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
@@ -2631,6 +2684,49 @@ single:
 	FMOVS F0, 0(R0)
 	ADD $4, R0
 	ADD $4, R1
+	SUBS $1, R6, R6
+	BNE single
+next:
+	SUBS $1, R4, R4
+	BNE row
+done:
+	RET
+
+// func boolToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
+TEXT ·boolToV32(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD rows+32(FP), R4
+	MOVD cols+40(FP), R5
+	MUL R4, R5, R5
+	MOVD $1, R4
+	CMP $0, R4
+	BLE done
+row:
+	MOVD R5, R6
+	SUBS $4, R6, R6
+	BLT rest
+whole:
+	MOVWU.P 4(R1), R9
+	FMOVD R9, F3
+	VUSHLL $0, V3.B8, V3.H8
+	VUSHLL $0, V3.H4, V3.S4
+	WORD $0x6E21D860 // UCVTF V0, V3
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	SUBS $4, R6, R6
+	BGE whole
+rest:
+	ADDS $4, R6, R6
+	BEQ next
+single:
+	MOVBU.P 1(R1), R9
+	FMOVD R9, F3
+	WORD $0x6E21D860 // UCVTF V0, V3
+	FMOVS F0, 0(R0)
+	ADD $4, R0
 	SUBS $1, R6, R6
 	BNE single
 next:
@@ -7902,6 +7998,60 @@ rest:
 single:
 	FMOVD F0, 0(R0)
 	ADD $8, R0
+	SUBS $1, R6, R6
+	BNE single
+next:
+	SUBS $1, R4, R4
+	BNE row
+done:
+	RET
+
+// func whereV64(dst, cond, a, b unsafe.Pointer, rows, cols int)
+TEXT ·whereV64(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD cond+8(FP), R1
+	MOVD a+16(FP), R2
+	MOVD b+24(FP), R3
+	MOVD rows+32(FP), R4
+	MOVD cols+40(FP), R5
+	MUL R4, R5, R5
+	MOVD $1, R4
+	CMP $0, R4
+	BLE done
+row:
+	MOVD R5, R6
+	SUBS $2, R6, R6
+	BLT rest
+whole:
+	MOVHU.P 2(R1), R9
+	FMOVD R9, F3
+	VUSHLL $0, V3.B8, V3.H8
+	VUSHLL $0, V3.H4, V3.S4
+	VUSHLL $0, V3.S2, V3.D2
+	VCMTST V3.D2, V3.D2, V13.D2
+	FMOVQ 0(R2), F0
+	FMOVQ 0(R3), F1
+	VBIF V13.B16, V1.B16, V0.B16
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R2
+	ADD $16, R3
+	SUBS $2, R6, R6
+	BGE whole
+rest:
+	ADDS $2, R6, R6
+	BEQ next
+single:
+	MOVBU.P 1(R1), R9
+	FMOVD R9, F3
+	VCMTST V3.D2, V3.D2, V13.D2
+	FMOVD 0(R2), F0
+	FMOVD 0(R3), F1
+	VBIF V13.B16, V1.B16, V0.B16
+	FMOVD F0, 0(R0)
+	ADD $8, R0
+	ADD $8, R2
+	ADD $8, R3
 	SUBS $1, R6, R6
 	BNE single
 next:

@@ -30,7 +30,7 @@ func arm64() (map[string][]byte, error) {
 	beginKernels(&asm, &table)
 	for _, m := range []*neon{{name: "V32", size: 4}, {name: "V64", size: 8}} {
 		m.tiles()
-		table.WriteString(declarations(m.name, m.size, m.lanes(), nil))
+		table.WriteString(declarations(m.name, m.size, m.lanes(), m.optional()))
 		m.products(&table)
 		m.constants.write(&asm, m.table(), m.single(), neonWidth)
 		asm.Write(m.out.Bytes())

@@ -117,6 +117,48 @@ func (m *neon) bitsKernel() {
 	}, "R0", "R1")
 }
 
+// booleans loads those at a pointer, one byte each, into register 3, as elements of 0 and 1, and advances the pointer. It changes R9.
+func (m *neon) booleans(pointer string, part bool) {
+	if part {
+		m.p("MOVBU.P 1(%s), R9", pointer)
+		m.p("FMOVD R9, F3")
+		return
+	}
+	m.p("%s.P %d(%s), R9", map[int]string{4: "MOVWU", 2: "MOVHU"}[m.lanes()], m.lanes(), pointer)
+	m.p("FMOVD R9, F3")
+	m.p("VUSHLL $0, V3.B8, V3.H8")
+	m.p("VUSHLL $0, V3.H4, V3.S4")
+	if !m.single() {
+		m.p("VUSHLL $0, V3.S2, V3.D2")
+	}
+}
+
+// whereKernel chooses elements of R2 and R3 by the booleans of R1.
+func (m *neon) whereKernel() {
+	m.begin("where", "(dst, cond, a, b unsafe.Pointer, rows, cols int)", []string{"dst", "cond", "a", "b", "rows", "cols"}, []string{"R0", "R1", "R2", "R3", "R4", "R5"})
+	m.oneRow()
+	m.rows(func() {}, func(part bool) {
+		m.booleans("R1", part)
+		v := m.arrangement()
+		m.p("VCMTST V3%s, V3%s, %s%s", v, v, neonMask, v)
+		m.load("R2", 0, 0, part)
+		m.load("R3", 0, 1, part)
+		m.choose(m.reg(0), m.reg(0), m.reg(1))
+		m.store(0, "R0", 0, part)
+	}, "R0", "R2", "R3")
+}
+
+// boolKernel converts booleans to 0 and 1.
+func (m *neon) boolKernel() {
+	m.tile("boolTo")
+	m.oneRow()
+	m.rows(func() {}, func(part bool) {
+		m.booleans("R1", part)
+		m.code("convert", "V0", "V3")
+		m.store(0, "R0", 0, part)
+	}, "R0")
+}
+
 // rowFold folds rows in four chains, registers 4 to 7.
 func (m *neon) rowFold(op string) {
 	neutral := func() string { return m.constant(neutral(op)) }
@@ -208,6 +250,14 @@ func (m *neon) columnFold(op string) {
 	m.end()
 }
 
+// optional names the kernels that not all instruction sets have.
+func (m *neon) optional() []string {
+	if m.single() {
+		return []string{"where", "boolTo"}
+	}
+	return []string{"where"}
+}
+
 // tiles writes all kernels of tiles and of attention.
 func (m *neon) tiles() {
 	for _, o := range binaries {
@@ -226,8 +276,10 @@ func (m *neon) tiles() {
 		m.columnFold(op)
 	}
 	m.fillKernel()
+	m.whereKernel()
 	if m.single() {
 		m.bitsKernel()
+		m.boolKernel()
 	}
 	m.softmax()
 	m.softmaxGradient()
