@@ -22,12 +22,12 @@ func claims() []claim {
 		detailed("Section 3.3", "LAMBADA: positions differ in depth", "8.2 ± 2.1 steps", judgeDepth),
 		detailed("Section 3.4", "length 400: UT better than Transformer and LSTM, all three tasks", "0.35, 0.46, 0.02 against at most 0.09, 0.11, 0.0",
 			judgeAlgorithmic("algorithmic-paper", "algorithmic-transformer", "algorithmic-lstm")),
-		headline("Section 3.4", "length 400, our positions: UT better than models trained alike", "-",
+		headline("Section 3.4", "length 400, our positions: UT better than models trained alike, equal updates", "-",
 			judgeAlgorithmic("algorithmic", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm")),
 		detailed("Section 3.4", "the Neural GPU is perfect at length 400", "1.0, 1.0, 1.0", judgeNeuralGPU),
 		headline("Section 3.5", "learning to execute: UT better than Transformer and LSTM, equal updates", "six of six, or equal", judgeExecute("-transformer", "-lstm")),
-		headline("Section 3.6", "translation: UT better than the Transformer", "28.9 against 28.0 BLEU", judgeTranslation("translation-transformer")),
-		detailed("Section 3.6", "translation: UT better than the Weighted Transformer", "28.9 against 28.4 BLEU", judgeTranslation("translation-weighted-transformer")),
+		headline("Section 3.6", "translation: UT better than the Transformer, equal updates", "28.9 against 28.0 BLEU", judgeTranslation("translation-transformer")),
+		detailed("Section 3.6", "translation: UT better than the Weighted Transformer, equal updates", "28.9 against 28.4 BLEU", judgeTranslation("translation-weighted-transformer")),
 		detailed("Section 3.6", "translation: halting hurts", "in words", judgeTranslationHalting),
 		detailed("Sections 2 and 4", "a UT of fixed depth is a Transformer whose layers share their weights, and with one step a Transformer", "in words",
 			shown("the same states and logits within 1e-12 as three layers in plain loops, with one set of weights for all, or as the Transformer with a set for each; in one step, where the learned vector of the step is zero, as the Transformer of one layer: universal/tied_test.go, universal/untied_test.go")),
@@ -41,7 +41,7 @@ func claims() []claim {
 // furtherClaims lists comparisons that the paper does not make.
 func furtherClaims() []claim {
 	return []claim{
-		detailed("Section 3.4", "length 400: UT better, models trained alike with our positions and Adam", "-",
+		detailed("Section 3.4", "length 400: UT better, models trained alike with our positions and Adam, equal updates", "-",
 			judgeAlgorithmic("algorithmic-adam", "algorithmic-adam-transformer", "algorithmic-adam-transformer-narrow", "algorithmic-adam-one-step", "algorithmic-adam-lstm")),
 		detailed("Section 3.4", "length 400: UT better, with Adam, baselines with more updates for equal time", "-",
 			judgeAlgorithmic("algorithmic-adam", "algorithmic-adam-one-step-longer")),

@@ -143,7 +143,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 		}
 	}
 	return func(b book) judgement {
-		var ours, brief, below, single, notes []string
+		var ours, below, single, notes []string
 		for i, c := range t.Columns {
 			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets()[0].Name)
 			if !ok {
@@ -155,7 +155,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 			} else {
 				single = append(single, c.Title)
 			}
-			ours, brief = append(ours, text), append(brief, fmt.Sprintf("%.3f", a.Value()))
+			ours = append(ours, text)
 			figure := publishedSequence(published, c)
 			if !reachesRounded(a.Value(), figure) {
 				below = append(below, c.Title)
@@ -168,7 +168,7 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 		if how != "" {
 			why = append(why, how)
 		}
-		j := judgement{ours: strings.Join(ours, ", "), verdict: Reproduced, brief: strings.Join(brief, ", ")}
+		j := judgement{ours: strings.Join(ours, ", "), verdict: Reproduced}
 		switch {
 		case len(below) > 0:
 			j.verdict, j.reason = NotReproduced, "below in "+and(below)

@@ -143,8 +143,8 @@ func TestHaltingIsMarked(t *testing.T) {
 		"translation: halting hurts | not comparable | in words | 39.50† against 41.00 ± 1.41 at fixed depth | no test: n = 2 and 1 |",
 		"untested against UT with dynamic halting (+1.50†; no test: n = 2 and 1).\n")
 	render(t, []sweep.Result{captions("translation", 1, 40), captions("translation", 2, 42), captions("translation-weighted-transformer", 1, 38)},
-		"UT better than the Weighted Transformer | not comparable | 28.9 against 28.4 BLEU | Multi30k lower-cased +3.00 | no test: n = 2 and 1",
-		"UT better than the Transformer | not run | 28.9 against 28.0 BLEU | - |")
+		"UT better than the Weighted Transformer, equal updates | not comparable | 28.9 against 28.4 BLEU | Multi30k lower-cased +3.00 | no test: n = 2 and 1",
+		"UT better than the Transformer, equal updates | not run | 28.9 against 28.0 BLEU | - |")
 	if n := strings.Count(string(pages.Results), "not trained alike"); n != 1 {
 		t.Errorf("RESULTS.md explains the mark %d times", n)
 	}

@@ -261,7 +261,7 @@ func TestReadmeHasTheResults(t *testing.T) {
 		fmt.Sprintf("| 0.47 %% | %s | %s |", joint("babi-10k-joint"), joint("babi-10k-joint-transformer")),
 		fmt.Sprintf("| 5.31 %% | %s | %s |", percent(ofExchanged, exchanged), percent(ofAlike, alike)),
 		fmt.Sprintf("| 8.50 %% | %s | %s |", joint("babi-1k-joint-renamed"), joint("babi-1k-joint-renamed-transformer")),
-		fmt.Sprintf("| %s (%s) | %s |", means("algorithmic"), selected("algorithmic"), means("algorithmic-alike-transformer")),
+		fmt.Sprintf("| %s (%s) | %s (%s) |", means("algorithmic"), selected("algorithmic"), means("algorithmic-alike-transformer"), selected("algorithmic-alike-transformer")),
 		fmt.Sprintf("| %s | reverse %.3f |", selected("algorithmic-paper"), mean(sequenceAccuracies(b.of("algorithmic-transformer", "reverse"), "length 400"))),
 		fmt.Sprintf("| %s | %s |", lower, lowerTransformer),
 		fmt.Sprintf("the best seed of the Universal Transformer has %.2f %%.", plain),

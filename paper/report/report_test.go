@@ -179,8 +179,8 @@ func TestTrainedAlike(t *testing.T) {
 			"not distinguishable from UT, 1 step (+0.000; one run each; z-test of these runs, n = 1,000 examples, p = 1).",
 		"\nNot run: Transformer, 4 layers, width 32; Transformer, 4 layers, width 32, twice the updates; LSTM with attention; LSTM with attention, five times the updates.\n",
 		"|  | ours, not run |  |  |  |",
-		"| Section 3.4: length 400, our positions: UT better than models trained alike | not comparable | - | Transformer, 4 layers: copy -0.050; UT, 1 step: copy +0.000 | 2 of 12 cells run; ",
-		"| Section 3.4: length 400: UT better, models trained alike with our positions and Adam | not run | - | - |",
+		"| Section 3.4: length 400, our positions: UT better than models trained alike, equal updates | not comparable | - | Transformer, 4 layers: copy -0.050; UT, 1 step: copy +0.000 | 2 of 12 cells run; ",
+		"| Section 3.4: length 400: UT better, models trained alike with our positions and Adam, equal updates | not run | - | - |",
 		"says why: LSTM with attention (algorithmic-lstm); LSTM without attention; Neural GPU; UT, the paper's positions.")
 	if want := "- LSTM with attention (algorithmic-lstm) also differs in `model.dropout`, `source_end`, `task.addition.examples`"; !strings.Contains(string(pages.Files["table4.md"]), want) {
 		t.Errorf("table4.md lacks %q", want)

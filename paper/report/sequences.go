@@ -240,6 +240,9 @@ func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	if text := families(list); text != "" {
 		p.printf(" p-values are corrected by Holm's method for %s.", text)
 	}
+	if text := p.updateTimes(t, own); text != "" {
+		p.printf(" %s.", text)
+	}
 	p.printf("\n\n%s\n", strings.Join(lines, ""))
 }
 

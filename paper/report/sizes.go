@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -117,6 +118,51 @@ func precision(runs []run) string {
 // processorSeconds returns the processor times of training of the runs for which they are recorded.
 func processorSeconds(runs []run) []float64 {
 	return values(runs, func(r run) (float64, bool) { return r.TrainedBy.CPUSeconds, r.TrainedBy.CPUSeconds > 0 })
+}
+
+// updateTimes says how the processor time of an update of a block's Universal Transformer compares with that of the other rows without more updates.
+// Only runs on the same processor with the same backend are compared. It returns "" without any.
+func (p *page) updateTimes(t paper.Table, own paper.Row) string {
+	var texts []string
+	for _, r := range t.Rows {
+		if r.Family == own.Family || r.Block != own.Block || r.EqualTime {
+			continue
+		}
+		var ratios []float64
+		for _, c := range t.Columns {
+			ratios = append(ratios, updateRatios(p.book.of(own.Family, c.Name), p.book.of(r.Family, c.Name))...)
+		}
+		if len(ratios) > 0 {
+			texts = append(texts, fmt.Sprintf("%s %s", r.Title, twoDigits(mean(ratios))))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return "Equal updates are not equal time. Processor time of an update of " + own.Title + ", divided by that of other models, where both are recorded on the same processor: " + strings.Join(texts, "; ")
+}
+
+// updateRatios returns the ratio of the mean processor times of an update of two rows for each processor and backend on which both recorded it.
+func updateRatios(own, others []run) (ratios []float64) {
+	x, y := updateSeconds(own), updateSeconds(others)
+	for _, machine := range slices.Sorted(maps.Keys(x)) {
+		if len(y[machine]) > 0 {
+			ratios = append(ratios, mean(x[machine])/mean(y[machine]))
+		}
+	}
+	return ratios
+}
+
+// updateSeconds returns the processor time of an update of each run that recorded it, by processor and backend.
+func updateSeconds(runs []run) map[string][]float64 {
+	list := map[string][]float64{}
+	for _, r := range runs {
+		if by := r.TrainedBy; by.CPUSeconds > 0 && by.Updates > 0 && by.CPU != "" {
+			machine := by.CPU + ", " + by.Backend
+			list[machine] = append(list[machine], by.CPUSeconds/float64(by.Updates))
+		}
+	}
+	return list
 }
 
 // twoDigits formats 0.221 as 0.22, 4.43 as 4.4 and 110.2 as 110.

@@ -40,3 +40,21 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// Times of updates are compared on the same processor and backend only, by updates made. Caught when planted: runs of all processors together;
+// seconds of a run instead of an update.
+func TestUpdateRatios(t *testing.T) {
+	timed := func(cpu string, seconds float64, updates int64) run {
+		r := sized(900, seconds, 0)
+		r.TrainedBy.CPU, r.TrainedBy.Backend, r.TrainedBy.Updates = cpu, "cpu:threads=1", updates
+		return r
+	}
+	own := []run{timed("A", 600, 100), timed("A", 1000, 100), timed("B", 50, 100), timed("", 1, 100)}
+	others := []run{timed("A", 400, 200), timed("C", 1, 100), timed("", 9, 100), timed("A", 0, 100)}
+	if got := updateRatios(own, others); len(got) != 1 || got[0] != 4 {
+		t.Errorf("ratios are %v, want 4", got)
+	}
+	if got := updateRatios(own[2:], others); len(got) != 0 {
+		t.Errorf("ratios of different processors: %v", got)
+	}
+}
