@@ -20,7 +20,7 @@ type machine interface {
 	choose(dst, a, b string)                        // dst = a where the mask is set, else b
 	keep(dst, a string)                             // dst = a where the mask is set, else 0
 	power(dst, p, n, t string)                      // dst = p 2^n; overwrites n and t
-	keptPower(dst, p, n, t string)                  // the same where the mask is set, else 0
+	keptPower(dst, p, n string)                     // dst = p 2^n where the mask is set and both are normal, else 0; overwrites n
 	larger(op, dst, a, b string)                    // dst = the maximum or minimum (op max or min), or NaN if one is NaN; dst is neither a nor b
 }
 
@@ -117,7 +117,7 @@ func exponentialInRange(m machine) {
 // In float32 it is 2^n 2^-r with n the nearest whole number to x / log 2 and r their difference, rounded once: a polynomial with a relative error
 // of 1e-7, which is 1 for 0. The constant 1 / log 2 adds 2e-8 of |x|, which matters for numbers that add little to a sum only.
 func probability(m machine) {
-	x, n, r, p, q := m.reg(0), m.reg(1), m.reg(2), m.reg(3), m.reg(4)
+	x, n, r, p := m.reg(0), m.reg(1), m.reg(2), m.reg(3)
 	if !m.single() {
 		m.compare("gt", x, m.constant("-708"))
 		exponentialInRange(m)
@@ -130,7 +130,7 @@ func probability(m machine) {
 	m.move(r, n)
 	m.fma(r, x, m.constant("-1.44269504088896341"))
 	m.polynomial(p, r, "-1.3264727e-3", "9.671513e-3", "-5.5507336e-2", "2.40222424e-1", "-6.93147004e-1", "1")
-	m.keptPower(x, p, n, q)
+	m.keptPower(x, p, n)
 }
 
 // blockVectors is the number of vectors of a group of columns: see Attention.BlockLanes.

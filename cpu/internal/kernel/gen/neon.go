@@ -172,23 +172,26 @@ func (m *neon) keep(dst, a string) { m.binary("and", dst, a, neonMask) }
 
 // power multiplies twice, so that it reaches subnormal results.
 func (m *neon) power(dst, p, n, t string) {
+	m.binary("mul", t, n, m.constant("0.5"))
+	m.unary("round", t, t)
+	m.binary("sub", n, n, t)
+	m.normalPower(dst, p, t)
+	m.normalPower(dst, dst, n)
+}
+
+// normalPower sets dst to p 2^n, if 2^n is normal. It overwrites n.
+func (m *neon) normalPower(dst, p, n string) {
 	bits := 23
 	if !m.single() {
 		bits = 52
 	}
-	m.binary("mul", t, n, m.constant("0.5"))
-	m.unary("round", t, t)
-	m.binary("sub", n, n, t)
-	for _, part := range []string{t, n} {
-		m.binary("add", part, part, m.constant("magic"))
-		m.p("VSHL $%d, %s%s, %s%s", bits, part, m.arrangement(), part, m.arrangement())
-		m.binary("mul", dst, p, part)
-		p = dst
-	}
+	m.binary("add", n, n, m.constant("magic"))
+	m.p("VSHL $%d, %s%s, %s%s", bits, n, m.arrangement(), n, m.arrangement())
+	m.binary("mul", dst, p, n)
 }
 
-func (m *neon) keptPower(dst, p, n, t string) {
-	m.power(dst, p, n, t)
+func (m *neon) keptPower(dst, p, n string) {
+	m.normalPower(dst, p, n)
 	m.keep(dst, dst)
 }
 

@@ -136,27 +136,30 @@ func (m *x86) power(dst, p, n, t string) {
 		m.p("VSCALEF%s %s, %s, %s", m.suffix(), n, p, dst)
 		return
 	}
+	m.binary("mul", t, n, m.constant("0.5"))
+	m.unary("round", t, t)
+	m.binary("sub", n, n, t)
+	m.normalPower(dst, p, t)
+	m.normalPower(dst, dst, n)
+}
+
+// normalPower sets dst to p 2^n, if 2^n is normal. It overwrites n.
+func (m *x86) normalPower(dst, p, n string) {
 	shift, bits := "VPSLLD", 23
 	if !m.single() {
 		shift, bits = "VPSLLQ", 52
 	}
-	m.binary("mul", t, n, m.constant("0.5"))
-	m.unary("round", t, t)
-	m.binary("sub", n, n, t)
-	for _, part := range []string{t, n} {
-		m.binary("add", part, part, m.constant("magic"))
-		m.p("%s $%d, %s, %s", shift, bits, part, part)
-		m.binary("mul", dst, p, part)
-		p = dst
-	}
+	m.binary("add", n, n, m.constant("magic"))
+	m.p("%s $%d, %s, %s", shift, bits, n, n)
+	m.binary("mul", dst, p, n)
 }
 
-func (m *x86) keptPower(dst, p, n, t string) {
+func (m *x86) keptPower(dst, p, n string) {
 	if m.wide {
 		m.p("VSCALEF%s.Z %s, %s, K2, %s", m.suffix(), n, p, dst)
 		return
 	}
-	m.power(dst, p, n, t)
+	m.normalPower(dst, p, n)
 	m.keep(dst, dst)
 }
 
