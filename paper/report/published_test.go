@@ -204,6 +204,28 @@ func TestPublishedTable4(t *testing.T) {
 	}
 }
 
+// The note on news of table 7 says that the Transformer's best checkpoint is the last one in all seeds, and that an update of the Universal
+// Transformer takes more than twice its time. Caught when planted: the runs of the Universal Transformer.
+func TestNewsIsNotFinished(t *testing.T) {
+	results, _ := published(t)
+	b, err := newBook(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runs := b.of("translation-transformer", "news")
+	if len(runs) != 3 {
+		t.Errorf("%d seeds", len(runs))
+	}
+	for _, r := range runs {
+		if r.BestStep != r.Step {
+			t.Errorf("seed %d: the best checkpoint is that of update %d of %d", r.Seed, r.BestStep, r.Step)
+		}
+	}
+	if ratios := updateRatios(b.of("translation", "news"), runs); len(ratios) == 0 || mean(ratios) <= 2 {
+		t.Errorf("an update of the Universal Transformer takes %v times the Transformer's", ratios)
+	}
+}
+
 // The figures of README's results are those that the verdicts compute.
 func TestReadmeHasTheResults(t *testing.T) {
 	results, _ := published(t)
