@@ -54,6 +54,7 @@ var expected = map[string]string{
 	"algorithmic-alike-lstm/addition":               "tokens 0.096, sequences 0.000 at length 400; 3 minutes (5 seeds)",
 	"algorithmic-alike-lstm/copy":                   "tokens 0.239, sequences 0.003 at length 400; 5 minutes (3 seeds)",
 	"algorithmic-alike-lstm/reverse":                "tokens 0.107, sequences 0.000 at length 400; 6 minutes (3 seeds)",
+	"algorithmic-alike-offset/copy":                 "tokens 0.975, sequences 0.301 at length 400; 41 minutes (1 seed)",
 	"algorithmic-alike-one-step/addition":           "tokens 0.948, sequences 0.126 at length 400; 5 minutes (5 seeds)",
 	"algorithmic-alike-one-step/copy":               "tokens 1.000, sequences 1.000 at length 400; 6 minutes (3 seeds)",
 	"algorithmic-alike-one-step/reverse":            "tokens 1.000, sequences 1.000 at length 400; 7 minutes (3 seeds)",
