@@ -2598,6 +2598,47 @@ next:
 done:
 	RET
 
+// func uint32ToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
+TEXT ·uint32ToV32(SB), NOSPLIT, $0-48
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD b+16(FP), R2
+	MOVD c+24(FP), R3
+	MOVD rows+32(FP), R4
+	MOVD cols+40(FP), R5
+	MUL R4, R5, R5
+	MOVD $1, R4
+	CMP $0, R4
+	BLE done
+row:
+	MOVD R5, R6
+	SUBS $4, R6, R6
+	BLT rest
+whole:
+	FMOVQ 0(R1), F0
+	WORD $0x6E21D800 // UCVTF V0, V0
+	FMOVQ F0, 0(R0)
+	ADD $16, R0
+	ADD $16, R1
+	SUBS $4, R6, R6
+	BGE whole
+rest:
+	ADDS $4, R6, R6
+	BEQ next
+single:
+	FMOVS 0(R1), F0
+	WORD $0x6E21D800 // UCVTF V0, V0
+	FMOVS F0, 0(R0)
+	ADD $4, R0
+	ADD $4, R1
+	SUBS $1, R6, R6
+	BNE single
+next:
+	SUBS $1, R4, R4
+	BNE row
+done:
+	RET
+
 // func whereV32(dst, cond, a, b unsafe.Pointer, rows, cols int)
 TEXT ·whereV32(SB), NOSPLIT, $0-48
 	MOVD dst+0(FP), R0
@@ -2643,47 +2684,6 @@ single:
 	ADD $4, R0
 	ADD $4, R2
 	ADD $4, R3
-	SUBS $1, R6, R6
-	BNE single
-next:
-	SUBS $1, R4, R4
-	BNE row
-done:
-	RET
-
-// func uint32ToV32(dst, a, b, c unsafe.Pointer, rows, cols int)
-TEXT ·uint32ToV32(SB), NOSPLIT, $0-48
-	MOVD dst+0(FP), R0
-	MOVD a+8(FP), R1
-	MOVD b+16(FP), R2
-	MOVD c+24(FP), R3
-	MOVD rows+32(FP), R4
-	MOVD cols+40(FP), R5
-	MUL R4, R5, R5
-	MOVD $1, R4
-	CMP $0, R4
-	BLE done
-row:
-	MOVD R5, R6
-	SUBS $4, R6, R6
-	BLT rest
-whole:
-	FMOVQ 0(R1), F0
-	WORD $0x6E21D800 // UCVTF V0, V0
-	FMOVQ F0, 0(R0)
-	ADD $16, R0
-	ADD $16, R1
-	SUBS $4, R6, R6
-	BGE whole
-rest:
-	ADDS $4, R6, R6
-	BEQ next
-single:
-	FMOVS 0(R1), F0
-	WORD $0x6E21D800 // UCVTF V0, V0
-	FMOVS F0, 0(R0)
-	ADD $4, R0
-	ADD $4, R1
 	SUBS $1, R6, R6
 	BNE single
 next:

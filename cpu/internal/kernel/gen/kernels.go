@@ -52,7 +52,7 @@ func declarations(name string, size, lanes int, optional []string) string {
 	add := func(kernel, target string) {
 		arguments := tileArguments
 		if kernel == "where" {
-			arguments = "(dst, cond, a, b unsafe.Pointer, rows, cols int)"
+			arguments = whereArguments
 		}
 		declared += fmt.Sprintf("\n//go:noescape\nfunc %s%s%s\n", kernel, name, arguments)
 		table += fmt.Sprintf("\t%s = %s%s\n", target, kernel, name)

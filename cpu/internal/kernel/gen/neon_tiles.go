@@ -135,7 +135,7 @@ func (m *neon) booleans(pointer string, part bool) {
 
 // whereKernel chooses elements of R2 and R3 by the booleans of R1.
 func (m *neon) whereKernel() {
-	m.begin("where", "(dst, cond, a, b unsafe.Pointer, rows, cols int)", []string{"dst", "cond", "a", "b", "rows", "cols"}, []string{"R0", "R1", "R2", "R3", "R4", "R5"})
+	m.begin("where", whereArguments, whereNames, []string{"R0", "R1", "R2", "R3", "R4", "R5"})
 	m.oneRow()
 	m.rows(func() {}, func(part bool) {
 		m.booleans("R1", part)
@@ -276,10 +276,11 @@ func (m *neon) tiles() {
 		m.columnFold(op)
 	}
 	m.fillKernel()
-	m.whereKernel()
 	if m.single() {
 		m.bitsKernel()
-		m.boolKernel()
+	}
+	for _, kernel := range m.optional() {
+		map[string]func(){"where": m.whereKernel, "boolTo": m.boolKernel}[kernel]()
 	}
 	m.softmax()
 	m.softmaxGradient()

@@ -43,9 +43,9 @@ func (m *x86) mask() {
 	}
 }
 
-// whereKernel chooses elements of b and c, which its caller calls a and b.
+// whereKernel chooses elements of DX and R8 by the booleans of SI.
 func (m *x86) whereKernel() {
-	m.function("where", "(dst, cond, a, b unsafe.Pointer, rows, cols int)", []string{"dst", "cond", "a", "b", "rows", "cols"}, []string{"DI", "SI", "DX", "R8", "R9", "R10"})
+	m.function("where", whereArguments, whereNames, []string{"DI", "SI", "DX", "R8", "R9", "R10"})
 	m.oneRow()
 	m.rows(func() {}, func(part bool) {
 		m.booleans("SI", part)

@@ -5,6 +5,12 @@ import "fmt"
 // tileArguments is the declaration of a Func.
 const tileArguments = "(dst, a, b, c unsafe.Pointer, rows, cols int)"
 
+// whereArguments is the same for where, whose arguments b and c are called a and b.
+const whereArguments = "(dst, cond, a, b unsafe.Pointer, rows, cols int)"
+
+// whereNames are its arguments.
+var whereNames = []string{"dst", "cond", "a", "b", "rows", "cols"}
+
 // begin starts a Func. Registers: DI dst, SI a, DX b, R8 c, R9 rows, R10 bytes of a row, AX the offset of the current element, and R11 where
 // the row ends.
 func (m *x86) begin(name string) {
