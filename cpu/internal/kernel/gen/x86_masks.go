@@ -2,6 +2,19 @@ package main
 
 // Kernels with booleans, one byte each, and conversions. Comparisons, which write booleans, need the masks of AVX-512.
 
+// optional names the kernels that not all instruction sets have. Comparisons, which write booleans, and wider numbers need AVX-512.
+func (m *x86) optional() []string {
+	switch {
+	case m.wide && m.single():
+		return []string{"where", "boolTo", "comparisons"}
+	case m.wide:
+		return []string{"where", "float32To"}
+	case m.single():
+		return []string{"where", "boolTo"}
+	}
+	return []string{"where"}
+}
+
 // booleans loads those at a pointer into register 3, as elements of 0 and 1, and advances the pointer. A part changes BX, CX and R12.
 func (m *x86) booleans(pointer string, part bool) {
 	extend := "VPMOVZXBD"

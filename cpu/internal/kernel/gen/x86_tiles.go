@@ -256,19 +256,6 @@ func (m *x86) columnFold(op string) {
 	m.end()
 }
 
-// optional names the kernels that not all instruction sets have. Comparisons, which write booleans, and wider numbers need AVX-512.
-func (m *x86) optional() []string {
-	switch {
-	case m.wide && m.single():
-		return []string{"where", "boolTo", "comparisons"}
-	case m.wide:
-		return []string{"where", "float32To"}
-	case m.single():
-		return []string{"where", "boolTo"}
-	}
-	return []string{"where"}
-}
-
 // tiles writes all kernels of tiles and of attention.
 func (m *x86) tiles() {
 	for _, o := range binaries {
