@@ -54,6 +54,14 @@ func TestFileCells(t *testing.T) {
 	if err != nil || len(cells) != 1 || cells[0].Name() != "base-seed1" || cells[0].Run.Name != "g/base" {
 		t.Errorf("%+v, %v", cells, err)
 	}
+	f, err = ParseFile([]byte(`{"name": "g", "base": "own-pairs", "grid": {"model.halting": [{"frozen": {"max_steps": 4, "epsilon": 0.01}}], "model.halting.frozen.bias": [-1, 1, -2.5e0]}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	points, err := f.Points()
+	if err != nil || len(points) != 3 || !strings.HasSuffix(points[0].Name, "bias=-1") || !strings.HasSuffix(points[1].Name, "bias=1") || !strings.HasSuffix(points[2].Name, "bias=-2.5e0") {
+		t.Errorf("%+v, %v", points, err)
+	}
 	f, err = ParseFile([]byte(`{"name": "g", "base": {"task": {"labels": {"path": "a"}}, "training": {"steps": 500}}, "grid": {"model.width": [32, 64]}}`))
 	if err != nil {
 		t.Fatal(err)

@@ -119,8 +119,11 @@ func (f File) short(field string) string {
 	return key
 }
 
-// safe returns a value in a form for file names: {"fixed":{"steps":4}} becomes "fixed-steps-4".
+// safe returns a value in a form for file names: {"fixed":{"steps":4}} becomes "fixed-steps-4". Numbers keep their sign.
 func safe(value json.RawMessage) string {
+	if json.Unmarshal(value, new(float64)) == nil {
+		return string(value)
+	}
 	return strings.Trim(unsafeCharacters.ReplaceAllString(string(value), "-"), "-")
 }
 
