@@ -47,7 +47,7 @@ func fromBFloat16(b uint16) float32 { return math.Float32frombits(uint32(b) << 1
 // portableRounded is the kernel in plain loops, the reference in tests of the others.
 func portableRounded() *Gemm {
 	return &Gemm{
-		Name: "bf16", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1,
+		Name: "bf16", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1, nearTerms: farApart,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			d := slice[uint16](dst, RoundUp(k, roundedDepth)*roundedColumns)
 			clear(d)

@@ -26,7 +26,7 @@ func bestRounded(level Level, named bool, f features) *Gemm {
 
 // tileGemm multiplies tiles of AMX.
 func tileGemm() *Gemm {
-	return &Gemm{Name: "bf16 amx", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 16, pack: packRoundedPanel, packRows: packRoundedPanels,
+	return &Gemm{Name: "bf16 amx", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 16, nearTerms: farApart, pack: packRoundedPanel, packRows: packRoundedPanels,
 		rounded: &rounded{packedForm: bfloat16Packed, packLeft: packRoundedRows, run: func(call *GemmCall, rows, cols int, edge unsafe.Pointer) {
 			tiles := *call
 			tiles.k = call.k * 2 / roundedDepth
@@ -75,7 +75,7 @@ func wordsGemm(name string, table [][2]func(*GemmCall), one oneRow, r rounded) *
 			}
 		}
 	}
-	return &Gemm{Name: name, MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, gemvPanels: strip.gemvPanels, rounded: &r}
+	return &Gemm{Name: name, MR: strip.MR, NR: roundedColumns, size: 4, lanes: 16, nearTerms: farApart, gemvPanels: strip.gemvPanels, rounded: &r}
 }
 
 // panelRow is the distance of pairs of terms in a packed panel.

@@ -8,6 +8,7 @@ type Gemm struct {
 	MR, NR, size int
 	lanes        int // columns that are loaded at once, even if fewer are needed
 	directRows   int // maximum number of rows of a product for which reading b in place costs less than packing it
+	nearTerms    int // maximum distance of terms, in bytes, at which reading a transposed a in place costs less than copying it
 
 	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros after cols.
 	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)

@@ -49,9 +49,10 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 		}
 	}
 	// A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no time (docs/log.md, 2026-11-23).
-	rows, directRows := packRows256, 96
+	// A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less of each line (docs/log.md, 2026-11-29).
+	rows, directRows, nearTerms := packRows256, 96, 255
 	if bits {
-		rows, directRows = packRows512, math.MaxInt
+		rows, directRows, nearTerms = packRows512, math.MaxInt, farApart
 	}
 	gemv, dots := gemvY32, gemvDotsY32
 	if size == 8 {
@@ -59,7 +60,7 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 	}
 	return &Gemm{
 		packRows: rows, gemv: gemv, gemvSplitK: one.splitK, gemvPanels: one.panels, gemvDots: dots,
-		MR: len(table), NR: nr, lanes: lanes, size: size, directRows: directRows,
+		MR: len(table), NR: nr, lanes: lanes, size: size, directRows: directRows, nearTerms: nearTerms,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {
 				packTransposed32(dst, b, k, cols, nr, nStride)

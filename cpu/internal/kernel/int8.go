@@ -98,7 +98,7 @@ func packInt8Panel(dst, b unsafe.Pointer, k, cols, kStride, nStride int, whole f
 // portableInt8 is the kernel in plain loops for columns with a largest magnitude, the reference in tests of the others.
 func portableInt8(whole float32) *Gemm {
 	return &Gemm{
-		Name: "int8", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1, pack: int8Packer(whole),
+		Name: "int8", MR: roundedStrip, NR: roundedColumns, size: 4, lanes: 1, nearTerms: farApart, pack: int8Packer(whole),
 		rounded: &rounded{
 			packedForm: int8Packed,
 			packLeft: func(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {

@@ -25,7 +25,7 @@ func quadsYGemm() *Gemm {
 	const half = roundedColumns / 2
 	strip := simdGemm[float32](gemmQuadsYTable[:], oneRow{}, half/2, false)
 	return &Gemm{
-		Name: "int8 avx2", MR: strip.MR, NR: roundedColumns, size: 4, lanes: half / 2, pack: int8Packer(int7Largest),
+		Name: "int8 avx2", MR: strip.MR, NR: roundedColumns, size: 4, lanes: half / 2, nearTerms: farApart, pack: int8Packer(int7Largest),
 		gemvPanels: [2]func(*GemmCall){gemvPanels2QuadsY},
 		rounded: &rounded{packedForm: int8Packed, packLeft: packInt8RowsY, run: func(call *GemmCall, rows, cols int, _ unsafe.Pointer) {
 			for r := 0; r < rows; r += strip.MR {

@@ -320,8 +320,11 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 	}
 }
 
+// multiplyOnce multiplies, and panics if memory behind that of PackedBytes or StripBytes is written.
 func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
-	packed, strips := make([]T, g.PackedBytes()/g.Kernel.size+1), make([]T, g.StripBytes()/g.Kernel.size+1)
+	const guard = 64
+	room := func(bytes int) []T { return slices.Repeat([]T{12345}, (bytes+g.Kernel.size-1)/g.Kernel.size+guard) }
+	packed, strips := room(g.PackedBytes()), room(g.StripBytes())
 	right := pointer(b)
 	if !g.Direct {
 		g.Pack(pointer(packed), right, 0, g.Panels())
@@ -329,6 +332,11 @@ func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
 	}
 	var call GemmCall
 	g.Multiply(&call, pointer(a), right, pointer(c), pointer(strips), g.All(), accumulate)
+	for i := range guard {
+		if packed[len(packed)-1-i] != 12345 || strips[len(strips)-1-i] != 12345 {
+			panic(fmt.Sprintf("%+v writes behind its memory", g))
+		}
+	}
 }
 
 // TestRowsAreIndependent: a row of a product has the same bits whatever the other rows hold and wherever it stands.

@@ -27,7 +27,7 @@ func neonGemm[T Float](table *[6][4]func(*GemmCall), gemv func(*GemmCall)) *Gemm
 	lanes := vectorBytes / size
 	nr := vectors * lanes
 	return &Gemm{
-		MR: mr, NR: nr, lanes: lanes, size: size, directRows: math.MaxInt, gemv: gemv,
+		MR: mr, NR: nr, lanes: lanes, size: size, directRows: math.MaxInt, nearTerms: farApart, gemv: gemv,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},

@@ -42,16 +42,20 @@ func (g *Matmul) PaysToReadDirectly() bool {
 	return few && (many || g.CanReadDirectly())
 }
 
-// PaysToPackA reports whether strips of a should be copied before they are multiplied: its terms are far apart, and columns of b are many. If
-// the rows of a lie side by side, a line of the cache has a term of all rows of a strip, and copying pays only if lines of different terms are so
-// far apart that they displace each other.
+// farApart is the distance of terms, in bytes, beyond which their lines displace each other from every cache close to a processor.
+const farApart = 8192
+
+// PaysToPackA reports whether strips of a should be copied before they are multiplied: its terms are apart, and columns of b are many. If the rows
+// of a lie side by side, a line of the cache has a term of all rows of a strip. Copying such strips pays if they are multiplied with four panels or
+// more, and the lines of different terms displace each other, which depends on the kernel, or in any case if they are far apart.
 //
 // Rows whose distance is a multiple of 2 KB share lines of the cache: a strip of twelve rows displaces itself in a cache of eight ways, and a block
 // of rows uses a part of the next cache only. Copying them pays if they are multiplied with many columns.
 func (g *Matmul) PaysToPackA() bool {
-	const farApart = 8192 // bytes
-	near := g.ARow == g.Kernel.size && g.AK <= farApart
-	return g.Transposed() && !near || g.collide() && g.M > g.Kernel.MR && g.N >= 8*g.Kernel.NR
+	const many = 1024 // bytes of columns
+	kr := g.Kernel
+	near := g.ARow == kr.size && (g.AK <= kr.nearTerms || g.AK <= farApart && g.N < 4*kr.NR)
+	return g.Transposed() && !near || g.collide() && g.M > kr.MR && g.N*kr.size >= many
 }
 
 // collide reports whether the rows of a consist of adjacent terms and share lines of the cache.
@@ -95,11 +99,12 @@ func (g *Matmul) StripBytes() int {
 		bytes = g.Kernel.panelBytes(min(g.K, BlockK))
 	}
 	if g.PackA {
-		row := min(g.K, BlockK) * g.Kernel.size
+		row, rows := min(g.K, BlockK)*g.Kernel.size, min(g.M, blockM)
 		if g.adjacent() {
-			row = copiedRow(row)
+			bytes += rows * copiedBytes(row)
+		} else {
+			bytes += RoundUp(rows, g.Kernel.MR) / g.Kernel.MR * copiedBytes(g.Kernel.MR*row)
 		}
-		bytes += RoundUp(min(g.M, blockM), g.Kernel.MR) * row
 	}
 	return bytes
 }
@@ -180,12 +185,12 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 			call.aRow, call.aK = g.ARow, g.AK
 			switch {
 			case g.PackA && g.adjacent():
-				call.aRow = copiedRow(call.k * kr.size)
+				call.aRow = copiedBytes(call.k * kr.size)
 				copyRows(strips, x.left, call.k*kr.size, x.R1-x.R0, g.ARow, call.aRow)
 				x.left, x.strip = strips, kr.MR*call.aRow
 			case g.PackA:
 				packStrips(strips, x.left, call.k, x.R1-x.R0, g.ARow, g.AK, kr)
-				x.left, x.strip = strips, call.k*kr.MR*kr.size
+				x.left, x.strip = strips, copiedBytes(call.k*kr.MR*kr.size)
 				call.aRow, call.aK = kr.size, kr.MR*kr.size
 			}
 			g.multiplyBlock(call, &x)

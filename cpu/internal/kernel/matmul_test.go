@@ -8,22 +8,24 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// Strips of the left operand are copied if it is transposed, has many columns to be multiplied with, and its terms are far apart or its rows
-// are; or if its rows share lines of the cache and have many columns to be multiplied with.
+// Strips of the left operand are copied if it is transposed, has many columns to be multiplied with, and its terms are apart by more than the
+// kernel's bound or its rows are apart; or if its rows share lines of the cache and have many columns to be multiplied with.
 // Caught when planted: terms at the bound itself copied; rows that are apart read in place; a single term or panel copied; all rows of adjacent
-// terms copied.
+// terms copied; few columns copied at any distance.
 func TestPaysToPackA(t *testing.T) {
-	k := Best().Gemm[dtypes.Float32]
 	for _, c := range []struct {
+		near           int
 		aRow, aK, k, n int
 		want           bool
 	}{
-		{4, 512, 2048, 512, false}, {4, 8192, 2048, 512, false}, {4, 8196, 2048, 512, true}, {4, 16384, 2048, 512, true}, // transposed
-		{4032, 4, 1008, 512, false}, {4096, 4, 1024, 512, true}, {2048, 4, 64, 8 * k.NR, true}, {2048, 4, 64, 8*k.NR - 1, false}, // rows of adjacent terms, which share lines of the cache or do not
-		{4096, 8, 1024, 512, true},                                                                 // neither rows nor terms are adjacent
-		{4, 16384, 1, 512, false}, {4, 16384, 2048, k.NR, false}, {4, 16384, 2048, k.NR + 1, true}, // one term, one panel, two
+		{8192, 4, 512, 2048, 512, false}, {8192, 4, 8192, 2048, 512, false}, {8192, 4, 8196, 2048, 512, true}, {8192, 4, 16384, 2048, 512, true}, // transposed
+		{255, 4, 128, 2048, 512, false}, {255, 4, 255, 2048, 512, false}, {255, 4, 256, 2048, 512, true}, // the same, with another bound
+		{255, 4, 1024, 2048, 63, false}, {255, 4, 1024, 2048, 64, true}, {255, 4, 8196, 2048, 63, true}, // three panels, four
+		{8192, 4032, 4, 1008, 512, false}, {8192, 4096, 4, 1024, 512, true}, {8192, 2048, 4, 64, 256, true}, {8192, 2048, 4, 64, 255, false}, // rows of adjacent terms, which share lines of the cache or do not
+		{8192, 4096, 8, 1024, 512, true},                                                                     // neither rows nor terms are adjacent
+		{8192, 4, 16384, 1, 512, false}, {8192, 4, 16384, 2048, 16, false}, {8192, 4, 16384, 2048, 17, true}, // one term, one panel, two
 	} {
-		g := Matmul{M: 64, N: c.n, K: c.k, ARow: c.aRow, AK: c.aK, Kernel: k}
+		g := Matmul{M: 64, N: c.n, K: c.k, ARow: c.aRow, AK: c.aK, Kernel: &Gemm{MR: 6, NR: 16, size: 4, nearTerms: c.near}}
 		if got := g.PaysToPackA(); got != c.want {
 			t.Errorf("%+v: %v", c, got)
 		}

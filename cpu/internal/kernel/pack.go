@@ -9,24 +9,26 @@ func copyRows(dst, a unsafe.Pointer, bytes, rows, from, to int) {
 	}
 }
 
-// copiedRow returns the distance of rows that copyRows writes: an odd number of lines of the cache, so that no two rows of a strip share one.
-func copiedRow(bytes int) int { return RoundUp(bytes, 128) + 64 }
+// copiedBytes returns the distance of copied rows or strips of so many bytes: an odd number of lines of the cache. At a distance of a power of
+// two, elements of all of them that are used together would displace each other from the cache.
+func copiedBytes(bytes int) int { return RoundUp(bytes, 128) + 64 }
 
-// packStrips copies rows x k elements of a to strips of [k][mr].
+// packStrips copies rows x k elements of a to strips of [k][mr], which are copiedBytes apart.
 func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *Gemm) {
+	strip := copiedBytes(k * kr.MR * kr.size)
 	done := 0
 	if rowStride == kr.size {
 		switch kr.size * kr.MR {
 		case 24:
-			done = packWhole24(dst, a, k, rows/kr.MR, kStride)
+			done = packWhole24(dst, a, k, rows/kr.MR, kStride, strip)
 		case 48:
-			done = packWhole48(dst, a, k, rows/kr.MR, kStride)
+			done = packWhole48(dst, a, k, rows/kr.MR, kStride, strip)
 		case 96:
-			done = packWhole96(dst, a, k, rows/kr.MR, kStride)
+			done = packWhole96(dst, a, k, rows/kr.MR, kStride, strip)
 		}
 	}
 	for r := done * kr.MR; r < rows; r += kr.MR {
-		to, from, n := unsafe.Add(dst, r*k*kr.size), unsafe.Add(a, r*rowStride), min(kr.MR, rows-r)
+		to, from, n := unsafe.Add(dst, r/kr.MR*strip), unsafe.Add(a, r*rowStride), min(kr.MR, rows-r)
 		switch kr.size {
 		case 1:
 			packStripOf[uint8](to, from, k, n, rowStride, kStride, kr.MR)
@@ -42,11 +44,11 @@ func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *Gemm
 
 // packWhole48 copies strips of 48 bytes, reading a in order, and returns their number. The copy is written out because for a loop the
 // compiler calls a routine for memory that might overlap.
-func packWhole48(dst, a unsafe.Pointer, k, strips, kStride int) int {
+func packWhole48(dst, a unsafe.Pointer, k, strips, kStride, strip int) int {
 	for i := range k {
 		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*48)
 		for s := range strips {
-			x, y := (*[6]uint64)(unsafe.Add(from, s*48)), (*[6]uint64)(unsafe.Add(to, s*k*48))
+			x, y := (*[6]uint64)(unsafe.Add(from, s*48)), (*[6]uint64)(unsafe.Add(to, s*strip))
 			v0, v1, v2, v3, v4, v5 := x[0], x[1], x[2], x[3], x[4], x[5]
 			y[0], y[1], y[2], y[3], y[4], y[5] = v0, v1, v2, v3, v4, v5
 		}
@@ -54,11 +56,11 @@ func packWhole48(dst, a unsafe.Pointer, k, strips, kStride int) int {
 	return strips
 }
 
-func packWhole24(dst, a unsafe.Pointer, k, strips, kStride int) int {
+func packWhole24(dst, a unsafe.Pointer, k, strips, kStride, strip int) int {
 	for i := range k {
 		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*24)
 		for s := range strips {
-			x, y := (*[3]uint64)(unsafe.Add(from, s*24)), (*[3]uint64)(unsafe.Add(to, s*k*24))
+			x, y := (*[3]uint64)(unsafe.Add(from, s*24)), (*[3]uint64)(unsafe.Add(to, s*strip))
 			v0, v1, v2 := x[0], x[1], x[2]
 			y[0], y[1], y[2] = v0, v1, v2
 		}
@@ -66,11 +68,11 @@ func packWhole24(dst, a unsafe.Pointer, k, strips, kStride int) int {
 	return strips
 }
 
-func packWhole96(dst, a unsafe.Pointer, k, strips, kStride int) int {
+func packWhole96(dst, a unsafe.Pointer, k, strips, kStride, strip int) int {
 	for i := range k {
 		from, to := unsafe.Add(a, i*kStride), unsafe.Add(dst, i*96)
 		for s := range strips {
-			x, y := (*[12]uint64)(unsafe.Add(from, s*96)), (*[12]uint64)(unsafe.Add(to, s*k*96))
+			x, y := (*[12]uint64)(unsafe.Add(from, s*96)), (*[12]uint64)(unsafe.Add(to, s*strip))
 			v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11 := x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]
 			y[0], y[1], y[2], y[3], y[4], y[5], y[6], y[7], y[8], y[9], y[10], y[11] = v0, v1, v2, v3, v4, v5, v6, v7, v8, v9, v10, v11
 		}

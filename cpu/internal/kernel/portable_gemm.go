@@ -9,7 +9,7 @@ import (
 func portableGemm[T Number]() *Gemm {
 	const mr, nr = 4, 16
 	return &Gemm{
-		MR: mr, NR: nr, lanes: 1, directRows: math.MaxInt, size: int(unsafe.Sizeof(T(0))),
+		MR: mr, NR: nr, lanes: 1, directRows: math.MaxInt, nearTerms: farApart, size: int(unsafe.Sizeof(T(0))),
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			packPanel[T](dst, b, k, cols, nr, kStride, nStride)
 		},
