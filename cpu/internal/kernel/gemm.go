@@ -20,6 +20,10 @@ type Gemm struct {
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
 	run func(call *GemmCall, rows, cols int)
 
+	// runStrips is run for call.strips strips of MR rows, call.strip bytes apart. It leaves a, c and next of the call at the last one. It is
+	// nil if run is as fast.
+	runStrips func(call *GemmCall, cols int)
+
 	// gemv computes one row of c in gemvBytes of columns, which are adjacent in the right operand, and does not add to c. It is nil
 	// if run is as fast.
 	gemv func(call *GemmCall)
@@ -81,10 +85,11 @@ type GemmCall struct {
 	panelRow int
 
 	next   uintptr // start of the next call's a, which is prefetched, 64 bytes for each k, and never read
-	strips int     // number of strips of gemmTiles, or of column groups of gemvDots
+	strips int     // number of strips of gemmTiles and Gemm.runStrips, or of column groups of gemvDots
 
 	following uintptr // of the next panel, or 0; never read, and the inner loops do not know it
 	panels    int     // distance of the panels of gemvPanels
+	strip     int     // distance of the strips of Gemm.runStrips
 }
 
 // prefetch sets what a call prefetches: the strip after its own or, in the calls of the last two strips of a panel, one half each of the

@@ -72,6 +72,10 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 			call.masks = masks[cols]
 			table[rows-1][(cols-1)/lanes](call)
 		},
+		runStrips: func(call *GemmCall, cols int) {
+			call.masks = masks[cols]
+			table[len(table)-1][(cols-1)/lanes](call)
+		},
 	}
 }
 

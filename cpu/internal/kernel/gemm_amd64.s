@@ -2534,6 +2534,7 @@ masked:
 // func gemmZ32_12x1(call *GemmCall)
 TEXT ·gemmZ32_12x1(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -2688,12 +2689,22 @@ masked:
 	ADDQ R12, DX
 	VMOVUPS Z15, K1, 0(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
 // func gemmZ32_12x2(call *GemmCall)
 TEXT ·gemmZ32_12x2(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -2921,6 +2932,15 @@ masked:
 	VMOVUPS Z26, K1, 0(DX)
 	VMOVUPS Z27, K2, 64(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
@@ -5456,6 +5476,7 @@ masked:
 // func gemmZ64_12x1(call *GemmCall)
 TEXT ·gemmZ64_12x1(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -5610,12 +5631,22 @@ masked:
 	ADDQ R12, DX
 	VMOVUPD Z15, K1, 0(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
 // func gemmZ64_12x2(call *GemmCall)
 TEXT ·gemmZ64_12x2(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -5843,6 +5874,15 @@ masked:
 	VMOVUPD Z26, K1, 0(DX)
 	VMOVUPD Z27, K2, 64(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
@@ -15205,6 +15245,7 @@ masked:
 // func gemmY32_6x1(call *GemmCall)
 TEXT ·gemmY32_6x1(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -15288,6 +15329,15 @@ whole:
 	ADDQ R12, DX
 	VMOVUPS Y9, 0(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE wholeDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+wholeDone:
 	VZEROUPPER
 	RET
 part:
@@ -15325,12 +15375,22 @@ masked:
 	ADDQ R12, DX
 	VMASKMOVPS Y9, Y0, 0(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
 // func gemmY32_6x2(call *GemmCall)
 TEXT ·gemmY32_6x2(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -15439,6 +15499,15 @@ whole:
 	VMOVUPS Y14, 0(DX)
 	VMOVUPS Y15, 32(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE wholeDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+wholeDone:
 	VZEROUPPER
 	RET
 part:
@@ -15488,6 +15557,15 @@ masked:
 	VMOVUPS Y14, 0(DX)
 	VMASKMOVPS Y15, Y0, 32(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
@@ -16411,6 +16489,7 @@ masked:
 // func gemmY64_6x1(call *GemmCall)
 TEXT ·gemmY64_6x1(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -16494,6 +16573,15 @@ whole:
 	ADDQ R12, DX
 	VMOVUPD Y9, 0(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE wholeDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+wholeDone:
 	VZEROUPPER
 	RET
 part:
@@ -16531,12 +16619,22 @@ masked:
 	ADDQ R12, DX
 	VMASKMOVPD Y9, Y0, 0(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 
 // func gemmY64_6x2(call *GemmCall)
 TEXT ·gemmY64_6x2(SB), NOSPLIT, $0-8
 	MOVQ call+0(FP), DI
+strip:
 	MOVQ 0(DI), CX
 	MOVQ 8(DI), AX
 	MOVQ 16(DI), R8
@@ -16645,6 +16743,15 @@ whole:
 	VMOVUPD Y14, 0(DX)
 	VMOVUPD Y15, 32(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE wholeDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+wholeDone:
 	VZEROUPPER
 	RET
 part:
@@ -16694,6 +16801,15 @@ masked:
 	VMOVUPD Y14, 0(DX)
 	VMASKMOVPD Y15, Y0, 32(DX)
 	ADDQ R12, DX
+	CMPQ 96(DI), $1
+	JLE maskedDone
+	DECQ 96(DI)
+	MOVQ 120(DI), R13
+	ADDQ R13, 8(DI)
+	ADDQ R13, 88(DI)
+	MOVQ DX, 40(DI)
+	JMP strip
+maskedDone:
 	VZEROUPPER
 	RET
 

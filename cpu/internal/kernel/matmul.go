@@ -160,7 +160,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 		kr.gemvDots(call)
 		return
 	}
-	call.add = 0
+	call.add, call.strips = 0, 0
 	if accumulate {
 		call.add = 1
 	}
@@ -254,13 +254,16 @@ func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
 		call.following = uintptr(g.panel(x.b, x.K0, x.rows, p+1))
 	}
 	cols := min(kr.NR, g.N-p*kr.NR)
-	call.a, call.c = x.left, x.at(g, p)
-	for m := x.R0; m < x.R1; m += kr.MR {
-		call.panel = panel
+	c, m := x.at(g, p), x.R0
+	if n := (x.R1-x.R0)/kr.MR - 2; kr.runStrips != nil && n > 0 { // the last two strips prefetch something else
+		call.a, call.panel, call.c, call.strips, call.strip = x.left, panel, c, n, x.strip
+		call.next = uintptr(x.left) + uintptr(x.strip)
+		kr.runStrips(call, cols)
+		m += n * kr.MR
+	}
+	for ; m < x.R1; m += kr.MR {
+		call.a, call.panel, call.c = unsafe.Add(x.left, (m-x.R0)/kr.MR*x.strip), panel, unsafe.Add(c, (m-x.R0)*g.CRow)
 		call.prefetch(x.strip, (x.R1-m-1)/kr.MR)
 		kr.run(call, min(kr.MR, x.R1-m), cols)
-		if m+kr.MR < x.R1 {
-			call.a, call.c = unsafe.Add(call.a, x.strip), unsafe.Add(call.c, kr.MR*g.CRow)
-		}
 	}
 }

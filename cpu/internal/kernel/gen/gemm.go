@@ -109,6 +109,9 @@ func (b *block) begin() {
 	name := fmt.Sprintf("%s_%dx%d", b.name, b.rows, b.vectors)
 	fmt.Fprintf(b.w, "\n// func %s(call *GemmCall)\nTEXT ·%s(SB), NOSPLIT, $0-8\n", name, name)
 	b.p("MOVQ call+0(FP), DI")
+	if b.repeats() {
+		b.label("strip")
+	}
 	for i, register := range []string{"CX", "AX", "R8", "R9", "SI", "DX", "R12"} {
 		b.p("MOVQ %d(DI), %s", 8*i, register)
 	}
@@ -200,6 +203,23 @@ func (b *block) loop() {
 	b.p("JNE loop")
 }
 
+// repeats reports whether the function computes several strips of a, one after the other, if the call asks for them.
+func (b *block) repeats() bool { return b.terms == 1 && b.rows == b.variant.rows }
+
+// repeat goes on with the next strip, if there is one: DX is at its first row of c. Behind the last strip there may be the memory of something
+// else, which a and c, as pointers that the garbage collector knows, must not point to.
+func (b *block) repeat(done string) {
+	b.p("CMPQ 96(DI), $1")
+	b.p("JLE %s", done)
+	b.p("DECQ 96(DI)")
+	b.p("MOVQ 120(DI), R13")
+	b.p("ADDQ R13, 8(DI)")
+	b.p("ADDQ R13, 88(DI)")
+	b.p("MOVQ DX, 40(DI)")
+	b.p("JMP strip")
+	b.label(done)
+}
+
 // store optionally adds c, and writes it. Without mask registers it masks only the last vector of a row, and only if the last lane of the
 // mask shows that the vector is incomplete: a VMASKMOV that stores is slow on AMD's processors (docs/log.md, 2026-11-23).
 func (b *block) store() {
@@ -244,6 +264,9 @@ func (b *block) put(way string, whole int) {
 			}
 		}
 		b.p("ADDQ R12, DX")
+	}
+	if b.repeats() {
+		b.repeat(way + "Done")
 	}
 	b.p("VZEROUPPER")
 	b.p("RET")
