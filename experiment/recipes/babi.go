@@ -38,9 +38,9 @@ func table1() (list []Recipe) {
 	}{
 		{"10k-single", "10k, single", muonForBabi, babiAdaptiveAlike, "en-10k", nil},
 		{"10k-joint", "10k, joint", unchanged, babiAdaptiveAlike, "en-10k", muonForAllTasks},
-		{"1k-single", "1k, single", fewQuestions, babiAdaptive, "en", nil},
+		{"1k-single", "1k, single", fewQuestions, babiAdaptiveAlike, "en", nil},
 		{"1k-single-renamed", "1k, single, words exchanged", exchangeWords, babiAdaptive, "en", nil},
-		{"1k-joint", "1k, joint", fewQuestions, babiAdaptive, "en", allBabiTasks},
+		{"1k-joint", "1k, joint", fewQuestions, babiAdaptiveAlike, "en", allBabiTasks},
 		{"1k-joint-renamed", "1k, joint, words exchanged", exchangeWords, babiAdaptiveAlike, "en", muonForAllTasks},
 	} {
 		var columns []column
