@@ -320,7 +320,7 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 	}
 }
 
-// multiplyOnce multiplies, and panics if memory behind that of PackedBytes or StripBytes is written.
+// multiplyOnce multiplies, and panics if memory behind that of PackedBytes or StripBytes is written. The call has numbers that another product left.
 func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
 	const guard = 64
 	room := func(bytes int) []T { return slices.Repeat([]T{12345}, (bytes+g.Kernel.size-1)/g.Kernel.size+guard) }
@@ -330,7 +330,7 @@ func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
 		g.Pack(pointer(packed), right, 0, g.Panels())
 		right = pointer(packed)
 	}
-	var call GemmCall
+	call := GemmCall{strips: 99, strip: 1 << 20, panels: 1 << 20, add: 7}
 	g.Multiply(&call, pointer(a), right, pointer(c), pointer(strips), g.All(), accumulate)
 	for i := range guard {
 		if packed[len(packed)-1-i] != 12345 || strips[len(strips)-1-i] != 12345 {

@@ -32,6 +32,25 @@ func TestPaysToPackA(t *testing.T) {
 	}
 }
 
+// Copies are an odd number of cache lines apart and hold what is copied, and kernels of AVX2 copy strips of terms that those of AVX-512 read in place.
+// Caught when planted: whole lines in place of an odd number; one bound for all kernels.
+func TestCopies(t *testing.T) {
+	for _, bytes := range []int{1, 64, 65, 512 * 24, 512*24 + 8, 512 * 48} {
+		if got := copiedBytes(bytes); got < bytes || got >= bytes+192 || got%64 != 0 || got/64%2 == 0 {
+			t.Errorf("%d bytes: %d", bytes, got)
+		}
+	}
+	for _, set := range sets {
+		want := farApart
+		if set.Level == levelAVX2 {
+			want = 255
+		}
+		if got := set.Gemm[dtypes.Float32].nearTerms; got != want {
+			t.Errorf("%s: %d bytes, want %d", set.Level, got, want)
+		}
+	}
+}
+
 // Copied rows give the same bits as rows that are read in place, over several blocks of rows and of terms, the last ones smaller.
 // Caught when planted: the rows of the second block of terms copied from the first; the last strip's rows not copied.
 func TestCopiedRowsGiveTheSameBits(t *testing.T) {
