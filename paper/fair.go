@@ -96,10 +96,6 @@ var (
 		Fields: []string{"model.pool"},
 		Why:    "the answer is read from the mean over all positions, as in the authors' code, not from the position of the question",
 	}
-	noEarlyEnd = Unequal{
-		Fields: []string{"training.stop.accuracy"},
-		Why:    "ponder times still improve after the last validation error, so perfect accuracy does not end training",
-	}
 )
 
 // unequalBackends lists every row and column whose runs have other options of the backend than the row that they are compared with. The runs of

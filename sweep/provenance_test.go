@@ -22,7 +22,7 @@ import (
 const unrecorded = "testdata/unrecorded.txt"
 
 // maxUnrecorded is the number of lines of that file. It is lowered with every line that goes, and never raised.
-const maxUnrecorded = 241
+const maxUnrecorded = 235
 
 // Every published result records who trained and who measured it, whole and plausible, except for what is listed in testdata/unrecorded.txt. A
 // listed result that records more than is listed fails, too, so that the list shrinks.

@@ -10,7 +10,7 @@ import (
 
 // withoutCurve is the number of published results without a learning curve, from before results had any. It is lowered, and never raised: a curve
 // confirms validation and seconds.
-const withoutCurve = 237
+const withoutCurve = 231
 
 // Every published result is valid, in the form in which results are written, and says which build measured it. Caught when planted: a curve deleted.
 func TestPublishedResults(t *testing.T) {

@@ -182,7 +182,7 @@ func (p *page) babi(t paper.Table) {
 		"are always replaced by synonyms, in a new way each time, by the lists in task/babi/renaming.go. Only words that occur in the task's training stories take part. Validation and " +
 		"test questions stay as they are. The paper does not do this; its figures are repeated for comparison.\n" +
 		"- 10k, joint, and 1k, joint, words exchanged: an epoch visits the training questions of tasks 16 and 17 four times and all others once, for all three models. The paper says nothing of the kind.\n" +
-		"- 1k, single, with and without words exchanged, and 1k, joint: UT with dynamic halting reads the answer from the mean over all positions, as the authors' code does; all other models read it from the position of the question.\n")
+		"- 1k, single, words exchanged: UT with dynamic halting reads the answer from the mean over all positions, as the authors' code does; all other models read it from the position of the question.\n")
 	p.printf("- In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: " +
 		"741 of 1,000 for task 4, 203 for task 20, 152 for task 17, and at most 25 for any other task.\n\n")
 	p.ponderBySupports(t)

@@ -8,12 +8,11 @@ import (
 
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
-	"universal-transformer/sweep"
 )
 
 // ponderBySupports compares ponder times by the number of supporting facts.
 func (p *page) ponderBySupports(t paper.Table) {
-	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task. Tasks with more than 5 %% errors are in brackets.%s\n\n", biasedPonder(t, p.book))
+	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task. Tasks with more than 5 %% errors are in brackets.\n\n")
 	p.head("model", "questions of", "one fact", "two", "three")
 	said := []string{"paper", "tasks 1, 2, 3"}
 	for _, moments := range paper.BabiPonder {
@@ -45,21 +44,6 @@ func (p *page) ponderBySupports(t paper.Table) {
 		p.row(append([]string{"", what}, ponderCells(all)...)...)
 	}
 	p.printf("\n")
-}
-
-// biasedPonder says in which rows the lowest ponder time chose the checkpoint; "" if in none.
-func biasedPonder(t paper.Table, b book) string {
-	var low []string
-	for _, r := range t.Rows {
-		if r.Adaptive && slices.ContainsFunc(b.row(t, r), func(r run) bool { return r.ChosenBy == sweep.ByPonder }) {
-			low = append(low, r.Family)
-		}
-	}
-	if len(low) == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" Ponder times are biased downward in %s: among checkpoints with the same validation accuracy, the one with the lowest ponder time was selected. "+
-		"Since version 0.2, the one with the lowest cross entropy is selected.", and(low))
 }
 
 // bySupports sums histograms by the number of supporting facts: over tasks 1 to 3, where it equals the task's number, and over all tasks.
