@@ -32,7 +32,7 @@ func TestPaysToPackA(t *testing.T) {
 	}
 }
 
-// Copies are an odd number of cache lines apart and hold what is copied, and kernels of AVX2 copy strips of terms that those of AVX-512 read in place.
+// Copies are an odd number of cache lines apart, at least their own length, and kernels of AVX2 copy strips of terms that those of AVX-512 read in place.
 // Caught when planted: whole lines in place of an odd number; one bound for all kernels.
 func TestCopies(t *testing.T) {
 	for _, bytes := range []int{1, 64, 65, 512 * 24, 512*24 + 8, 512 * 48} {
