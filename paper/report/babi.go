@@ -21,6 +21,7 @@ type babiTask struct {
 	standIn          string    // "" if the task was trained on its own file
 	standInQuestions int
 	ponder           map[int]measure.PonderTimes // of the best seed, by supporting facts
+	ponders          []babiPonder                // of all seeds with dynamic halting
 	attention        []measure.AttentionShare    // of the best seed
 	header           sweep.Header                // of the best seed
 	lowest           float64                     // validation error of the best seed
@@ -38,6 +39,9 @@ func (b book) babiTasks(t paper.Table, r paper.Row) (list []babiTask) {
 				byTask[test.Task] = s
 			}
 			s.seeds = append(s.seeds, test.Percent())
+			if len(test.PonderTimes) > 0 {
+				s.ponders = append(s.ponders, babiPonder{run.Seed, byFacts(test.PonderTimes)})
+			}
 			if m.StandIn != "" && standsFor(m.StandIn) == test.Task {
 				s.standIn, s.standInQuestions = m.StandIn, m.StandInQuestions
 			}
@@ -64,15 +68,37 @@ func (b book) babiTasks(t paper.Table, r paper.Row) (list []babiTask) {
 
 // choose records a seed as the best.
 func (s *babiTask) choose(h sweep.Header, t measure.BabiTest) {
-	s.best, s.header, s.attention, s.ponder = t.Percent(), h, t.Attention, map[int]measure.PonderTimes{}
-	for _, p := range t.PonderTimes {
-		s.ponder[p.SupportingFacts] = p
-	}
+	s.best, s.header, s.attention, s.ponder = t.Percent(), h, t.Attention, byFacts(t.PonderTimes)
 }
 
-// positions returns the sum of the ponder times over all numbers of supporting facts.
-func (s babiTask) positions() (sum measure.PonderTimes) {
-	for _, p := range s.ponder {
+// babiPonder holds the ponder times of a seed, by supporting facts.
+type babiPonder struct {
+	seed uint64
+	by   map[int]measure.PonderTimes
+}
+
+func byFacts(list []measure.PonderTimes) map[int]measure.PonderTimes {
+	by := map[int]measure.PonderTimes{}
+	for _, p := range list {
+		by[p.SupportingFacts] = p
+	}
+	return by
+}
+
+// allSeeds returns the sums of the ponder times over all seeds, by supporting facts.
+func (s babiTask) allSeeds() map[int]measure.PonderTimes {
+	sum := map[int]measure.PonderTimes{}
+	for _, p := range s.ponders {
+		for facts, times := range p.by {
+			sum[facts] = sum[facts].Plus(times)
+		}
+	}
+	return sum
+}
+
+// allFacts returns the sum of ponder times over all numbers of supporting facts.
+func allFacts(by map[int]measure.PonderTimes) (sum measure.PonderTimes) {
+	for _, p := range by {
 		sum = sum.Plus(p)
 	}
 	return sum
@@ -92,6 +118,9 @@ type babiAverage struct {
 	low, high       float64 // test error of the seeds with the fewest and the most test errors among those with the lowest validation error
 	failed          []int
 }
+
+// standInSize describes the stand-in that a task was trained on by its size: "from 1,925 questions".
+func (s babiTask) standInSize() string { return "from " + count(s.standInQuestions, "question") }
 
 // ownFiles returns the tasks that were trained on their own files, not on a stand-in.
 func ownFiles(list []babiTask) []babiTask {
@@ -119,12 +148,12 @@ func (a babiAverage) reaches(said paper.Babi) bool {
 	return a.best <= said.Average && len(a.failed) <= said.Failed
 }
 
-// standInErrors describes the errors of tasks that were trained on a stand-in: "task 3 on a stand-in 45.1 %".
+// standInErrors describes the errors of tasks that were trained on a stand-in: "task 3 from 1,925 questions 45.1 %".
 func standInErrors(list []babiTask) string {
 	var texts []string
 	for _, s := range list {
 		if s.standIn != "" {
-			texts = append(texts, fmt.Sprintf("task %d on a stand-in %.1f %%", s.task, s.best))
+			texts = append(texts, fmt.Sprintf("task %d %s %.1f %%", s.task, s.standInSize(), s.best))
 		}
 	}
 	return and(texts)
@@ -216,7 +245,7 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 			if s.standIn == "" {
 				continue
 			}
-			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used as a stand-in",
+			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used instead",
 				s.task, escape(s.standIn), count(s.standInQuestions, "question"))
 			if families[file] == nil {
 				files = append(files, file)

@@ -77,7 +77,8 @@ func (p *page) taskThree(t paper.Table) {
 		cells := []string{m.Title}
 		for _, s := range settings {
 			row, _ := t.Row(s.family + m.Suffix)
-			cells = append(cells, strings.TrimSuffix(babiCell(p.book.babiTasks(t, row), 3), ", stand-in"))
+			cell, _, _ := strings.Cut(babiCell(p.book.babiTasks(t, row), 3), ", from ") // the head has the number of questions
+			cells = append(cells, cell)
 		}
 		p.row(cells...)
 	}
@@ -96,7 +97,7 @@ func babiCell(list []babiTask, task int) string {
 		text = fmt.Sprintf("%.1f; %s, n = %d", s.best, spread("%.1f", s.seeds), len(s.seeds))
 	}
 	if s.standIn != "" {
-		text += ", stand-in"
+		text += ", " + s.standInSize()
 	}
 	return text
 }
@@ -123,7 +124,7 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 				cells[2] += ", failed"
 			}
 			if s.standIn != "" {
-				cells[1] += ", trained on the stand-in"
+				cells[1] += ", " + s.standInSize()
 			}
 		}
 		if said.Best != nil {
@@ -147,7 +148,13 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 
 // babiPonder draws ponder times task by task.
 func (p *page) babiPonder(t paper.Table) {
-	p.printf("## Ponder times by task\n\n")
+	p.printf("## Ponder times by supporting facts\n\nAll seeds together: of tasks 1 to 3, and of all solved tasks, which have at most 5 %% errors and were trained on their own files.\n\n")
+	for _, r := range t.Rows {
+		if drawing := factHistograms(p.book.babiTasks(t, r)); drawing != nil {
+			p.draw(r.Family+"/ponder-facts.svg", fmt.Sprintf("Ponder times of %s by the number of supporting facts", r.Family), drawing)
+		}
+	}
+	p.printf("## Ponder times by task\n\nAll seeds together.\n\n")
 	for _, r := range t.Rows {
 		list := p.book.babiTasks(t, r)
 		if text := depths(list); r.Adaptive && text != "" {
@@ -159,12 +166,33 @@ func (p *page) babiPonder(t paper.Table) {
 	}
 }
 
+// factHistograms draws the ponder times of a row by the number of supporting facts, of tasks 1 to 3 and of all solved tasks; nil if there are none.
+func factHistograms(list []babiTask) []byte {
+	var panels []plot.Panel
+	for _, of := range []struct {
+		title string
+		tasks []babiTask
+	}{{"task %d", firstThree(list)}, {"solved, %d facts", solved(list)}} {
+		by := bySupports(of.tasks, babiTask.allSeeds)
+		for n := 1; n <= 3; n++ {
+			if positions, mean, deviation := by[n].Moments(); positions > 0 {
+				panels = append(panels, plot.Panel{Title: fmt.Sprintf(of.title+": %.1f ± %.1f", n, mean, deviation), Counts: by[n].Positions})
+			}
+		}
+	}
+	if len(panels) == 0 {
+		return nil
+	}
+	return plot.Histograms{Title: "ponder times by the number of supporting facts", Unit: "steps", Panels: panels}.SVG()
+}
+
 // histograms draws the ponder times of a row, task by task; nil if there are none.
 func histograms(list []babiTask) []byte {
 	var panels []plot.Panel
 	for _, s := range list {
-		if n, mean, deviation := s.positions().Moments(); n > 0 {
-			panels = append(panels, plot.Panel{Title: fmt.Sprintf("task %d: %.1f ± %.1f", s.task, mean, deviation), Counts: s.positions().Positions})
+		sum := allFacts(s.allSeeds())
+		if n, mean, deviation := sum.Moments(); n > 0 {
+			panels = append(panels, plot.Panel{Title: fmt.Sprintf("task %d: %.1f ± %.1f", s.task, mean, deviation), Counts: sum.Positions})
 		}
 	}
 	if len(panels) == 0 {
@@ -212,7 +240,7 @@ func (p *page) stories(t paper.Table) {
 				}
 				title := fmt.Sprintf("Figure %d, %s", f.Figure, r.Family)
 				if s.standIn != "" {
-					title += ", trained on the stand-in"
+					title += ", task 3 " + s.standInSize()
 				}
 				p.printf("%s:\n\n", title)
 				p.link(file, title)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -10,74 +11,157 @@ import (
 	"universal-transformer/paper/measure"
 )
 
-// ponderBySupports compares ponder times by the number of supporting facts.
+// ponderBySupports compares ponder times by the number of supporting facts, and draws them.
 func (p *page) ponderBySupports(t paper.Table) {
-	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, for the best seed of each task. Tasks with more than 5 %% errors are in brackets.\n\n")
-	p.head("model", "questions of", "one fact", "two", "three")
+	p.printf("Ponder time by supporting facts (section 3.1): mean ± standard deviation of the number of steps over all positions of the test stories, all seeds together; in parentheses the mean of each seed. " +
+		"A task is in brackets if its best seed has more than 5 %% errors; the solved tasks are the others, without those that were trained on part of their questions. The last column counts the seeds whose means rise with the number of facts.\n\n")
+	p.head("model with dynamic halting", "questions of", "one fact", "two", "three", "rises in")
 	said := []string{"paper", "tasks 1, 2, 3"}
 	for _, moments := range paper.BabiPonder {
 		said = append(said, fmt.Sprintf("%.1f ± %.1f", moments[0], moments[1]))
 	}
-	p.row(said...)
+	p.row(append(said, "")...)
 	for _, r := range t.Rows {
-		list := p.book.babiTasks(t, r)
-		if !r.Adaptive || len(list) == 0 || strings.HasPrefix(r.Family, paper.BabiSimulated) {
-			continue
+		if list := p.book.babiTasks(t, r); r.Adaptive && len(list) > 0 && !strings.HasPrefix(r.Family, paper.BabiSimulated) {
+			p.ponderRows(settingTitle(r.Family), list)
 		}
-		three, all := bySupports(list)
-		cells := ponderCells(three)
-		for _, s := range list {
-			if s.task <= len(cells) && s.best > paper.BabiFails {
-				cells[s.task-1] = "[" + cells[s.task-1] + "]"
-			}
-		}
-		for i := range cells {
-			if !slices.ContainsFunc(list, func(s babiTask) bool { return s.task == i+1 }) {
-				cells[i] = "not run"
-			}
-		}
-		p.row(append([]string{r.Family, "tasks 1, 2, 3"}, cells...)...)
-		what := "all tasks"
-		if len(list) < len(paper.BabiTasks) {
-			what = fmt.Sprintf("%d of 20 tasks", len(list))
-		}
-		p.row(append([]string{"", what}, ponderCells(all)...)...)
 	}
 	p.printf("\n")
 }
 
-// bySupports sums histograms by the number of supporting facts: over tasks 1 to 3, where it equals the task's number, and over all tasks.
-func bySupports(list []babiTask) (three, all map[int]measure.PonderTimes) {
-	three, all = map[int]measure.PonderTimes{}, map[int]measure.PonderTimes{}
+// ponderRows writes the two rows of a model: of tasks 1 to 3, and of all tasks that it solves.
+func (p *page) ponderRows(title string, list []babiTask) {
+	cells := ponderCells(firstThree(list))
 	for _, s := range list {
-		for facts, times := range s.ponder {
-			all[facts] = all[facts].Plus(times)
-			if s.task <= 3 {
-				three[s.task] = three[s.task].Plus(times)
-			}
+		if s.task <= len(cells) && s.best > paper.BabiFails {
+			cells[s.task-1] = "[" + cells[s.task-1] + "]"
 		}
 	}
-	return three, all
+	for i := range cells {
+		if !slices.ContainsFunc(list, func(s babiTask) bool { return s.task == i+1 }) {
+			cells[i] = "not run"
+		}
+	}
+	p.row(append(append([]string{title, "tasks 1, 2, 3"}, cells...), risingSeeds(firstThree(list), stepsMean))...)
+	own := solved(list)
+	if len(own) > 0 {
+		p.row(append(append([]string{"", count(len(own), "solved task")}, ponderCells(own)...), risingSeeds(own, stepsMean))...)
+	}
 }
 
-// ponderCells returns mean and deviation for one, two and three facts.
-func ponderCells(by map[int]measure.PonderTimes) (cells []string) {
+// firstThree returns tasks 1 to 3, whose number is that of their supporting facts.
+func firstThree(list []babiTask) []babiTask {
+	return slices.DeleteFunc(slices.Clone(list), func(s babiTask) bool { return s.task > 3 })
+}
+
+// solved returns the tasks that were trained on their own file and whose best seed does not fail.
+func solved(list []babiTask) []babiTask {
+	return slices.DeleteFunc(ownFiles(list), func(s babiTask) bool { return s.best > paper.BabiFails })
+}
+
+// bySupports sums ponder times over tasks, by the number of supporting facts. Those of a task are given by times.
+func bySupports(list []babiTask, times func(babiTask) map[int]measure.PonderTimes) map[int]measure.PonderTimes {
+	sum := map[int]measure.PonderTimes{}
+	for _, s := range list {
+		for facts, of := range times(s) {
+			sum[facts] = sum[facts].Plus(of)
+		}
+	}
+	return sum
+}
+
+// ponderSeeds returns the seeds that all tasks have, in order.
+func ponderSeeds(list []babiTask) (seeds []uint64) {
+	tasks := map[uint64]int{}
+	for _, s := range list {
+		for _, p := range s.ponders {
+			tasks[p.seed]++
+		}
+	}
+	for seed, n := range tasks {
+		if n == len(list) {
+			seeds = append(seeds, seed)
+		}
+	}
+	slices.Sort(seeds)
+	return seeds
+}
+
+// ofSeed returns a function for bySupports that gives the ponder times of a seed.
+func ofSeed(seed uint64) func(babiTask) map[int]measure.PonderTimes {
+	return func(s babiTask) map[int]measure.PonderTimes {
+		at := slices.IndexFunc(s.ponders, func(p babiPonder) bool { return p.seed == seed })
+		return s.ponders[at].by
+	}
+}
+
+// ponderCells returns mean and deviation over all seeds for one, two and three facts, and the means of the seeds if there are several.
+func ponderCells(list []babiTask) (cells []string) {
+	all, seeds := bySupports(list, babiTask.allSeeds), ponderSeeds(list)
 	for n := range paper.BabiPonder {
-		text := "missing"
-		if count, mean, deviation := by[n+1].Moments(); count > 0 {
-			text = fmt.Sprintf("%.1f ± %.1f", mean, deviation)
+		number, mean, deviation := all[n+1].Moments()
+		if number == 0 {
+			cells = append(cells, "missing")
+			continue
+		}
+		text := fmt.Sprintf("%.1f ± %.1f", mean, deviation)
+		if len(seeds) > 1 {
+			var means []string
+			for _, seed := range seeds {
+				_, mean, _ := bySupports(list, ofSeed(seed))[n+1].Moments()
+				means = append(means, fmt.Sprintf("%.1f", mean))
+			}
+			text += " (" + strings.Join(means, ", ") + ")"
 		}
 		cells = append(cells, text)
 	}
 	return cells
 }
 
-// depths names the tasks in which nearly all positions take the same number of steps.
+// A moment is the mean or the deviation of ponder times, of so many positions; 0 positions if there are none.
+type moment func(measure.PonderTimes) (positions int, value float64)
+
+func stepsMean(p measure.PonderTimes) (positions int, value float64) {
+	positions, value, _ = p.Moments()
+	return positions, value
+}
+
+func stepsDeviation(p measure.PonderTimes) (positions int, value float64) {
+	positions, _, value = p.Moments()
+	return positions, value
+}
+
+// rises reports whether a moment rises with the number of facts, among those that are known.
+func (m moment) rises(by map[int]measure.PonderTimes) bool {
+	last := math.Inf(-1)
+	for n := 1; n <= 3; n++ {
+		if positions, value := m(by[n]); positions > 0 {
+			if value <= last {
+				return false
+			}
+			last = value
+		}
+	}
+	return true
+}
+
+// risingSeeds says in how many seeds a moment rises with the number of facts: "2 of 3 seeds".
+func risingSeeds(list []babiTask, m moment) string {
+	rising, seeds := 0, ponderSeeds(list)
+	for _, seed := range seeds {
+		if m.rises(bySupports(list, ofSeed(seed))) {
+			rising++
+		}
+	}
+	return fmt.Sprintf("%d of %s", rising, count(len(seeds), "seed"))
+}
+
+// depths names the tasks in which nearly all positions, over all seeds, take the same number of steps.
 func depths(list []babiTask) string {
 	const nearlyAll = 0.95
 	byDepth := map[int][]int{}
 	for _, s := range list {
-		if steps, share := s.positions().Mode(); share >= nearlyAll {
+		if steps, share := allFacts(s.allSeeds()).Mode(); share >= nearlyAll {
 			byDepth[steps] = append(byDepth[steps], s.task)
 		}
 	}

@@ -11,11 +11,6 @@ import (
 	"universal-transformer/sweep"
 )
 
-// overfittingSettings are the settings of table 1 whose curves of training are compared with those of validation.
-var overfittingSettings = []struct{ name, title string }{
-	{"10k-single", "10k, single"}, {"1k-single", "1k, single"}, {"1k-single-renamed", "1k, single, words exchanged"},
-}
-
 // overfits reports whether a run went on to fit its training data while validation became worse: after the lowest validation cross entropy, training
 // fell, and validation rose by more than a tenth.
 func overfits(c *sweep.Curve) bool {
@@ -38,64 +33,58 @@ func (b book) trained(family string) (list []run) {
 	return list
 }
 
-// overfitTasks returns the number of tasks of a row in which the run of trained overfits, that in which it does not but ends at perfect validation,
-// and that of all with curves.
-func (b book) overfitTasks(family string) (overfit, perfect, of int) {
-	for _, r := range b.trained(family) {
-		switch {
-		case overfits(r.Curve):
-			overfit++
-		case r.Stopped == "accuracy":
-			perfect++
-		}
-		of++
-	}
-	return overfit, perfect, of
+// A fitting counts the models of a row by how their training ended, and has means over them, in nats.
+type fitting struct {
+	overfit, perfect, neither int     // perfect: all validation answers were right at the end
+	training, lowest, end     float64 // training at the end, the lowest validation, validation at the end
 }
 
-// overfittingRow returns the number of tasks in which a row overfits, and means over the tasks; nil without curves.
-func (b book) overfittingRow(family string) []string {
-	runs := b.trained(family)
-	if len(runs) == 0 {
-		return nil
-	}
+func (f fitting) of() int { return f.overfit + f.perfect + f.neither }
+
+// fitting judges the runs of trained.
+func (b book) fitting(family string) (f fitting) {
 	var training, lowest, end []float64
-	perfect := 0
-	for _, r := range runs {
-		if r.Stopped == "accuracy" {
-			perfect++
+	for _, r := range b.trained(family) {
+		switch {
+		case r.Stopped == "accuracy" || r.Stopped == "perfect":
+			f.perfect++
+		case overfits(r.Curve):
+			f.overfit++
+		default:
+			f.neither++
 		}
 		last := len(r.Curve.Updates) - 1
 		training, lowest, end = append(training, r.Curve.TrainingNats[last]), append(lowest, slices.Min(r.Curve.Validation)), append(end, r.Curve.Validation[last])
 	}
-	overfit, _, of := b.overfitTasks(family)
-	return []string{fmt.Sprintf("%d of %d tasks", overfit, of), fmt.Sprint(perfect), fmt.Sprintf("%.3f", mean(training)), fmt.Sprintf("%.3f", mean(lowest)), fmt.Sprintf("%.3f", mean(end))}
+	f.training, f.lowest, f.end = mean(training), mean(lowest), mean(end)
+	return f
 }
 
 // overfitting compares training with validation, in a table and in a figure for each setting. It writes nothing if no run recorded a curve of
 // training.
 func (p *page) overfitting() {
 	var rows [][]string
-	for _, s := range overfittingSettings {
+	for _, s := range paper.BabiSettings {
 		for _, m := range paper.BabiModels {
-			if row := p.book.overfittingRow("babi-" + s.name + m.Suffix); row != nil {
-				rows = append(rows, append([]string{s.title, m.Title}, row...))
+			if f := p.book.fitting("babi-" + s.Name + m.Suffix); f.of() > 0 {
+				rows = append(rows, []string{s.Title, m.Title, fmt.Sprint(f.of()), fmt.Sprint(f.overfit), fmt.Sprint(f.perfect), fmt.Sprint(f.neither),
+					fmt.Sprintf("%.3f", f.training), fmt.Sprintf("%.3f", f.lowest), fmt.Sprintf("%.3f", f.end)})
 			}
 		}
 	}
 	if len(rows) == 0 {
 		return
 	}
-	p.printf("## Overfitting (section 3.1)\n\nOf each task the run that recorded a curve of training, and of several the one with the lowest validation cross entropy; the other runs, often with a lower one, cannot be judged. A run overfits if, after its lowest validation, training falls and validation " +
-		"rises by more than a tenth. Runs that end at perfect validation end before they could overfit. Means over the tasks, in nats; training has dropout. Runs of earlier versions have no curve of training.\n\n")
-	p.head("setting", "model", "overfits in", "ended at perfect validation", "training at the end", "validation, lowest", "validation at the end")
+	p.printf("## Overfitting (section 3.1)\n\nFor each task, or for all tasks of a joint model, this is the run that recorded a curve of training; of several, the one with the lowest validation cross entropy. Other runs, often with a lower one, cannot be judged: earlier versions recorded no curve of training. " +
+		"A run overfits if, after its lowest validation cross entropy, training falls and validation rises by more than a tenth. A run that ended because all its validation answers were right did not overfit. Cross entropies are means over the runs, in nats; training has dropout.\n\n")
+	p.head("setting", "model", "runs", "overfit", "ended at perfect validation", "neither", "training at the end", "validation, lowest", "validation at the end")
 	for _, row := range rows {
 		p.row(row...)
 	}
 	p.printf("\n")
-	for _, s := range overfittingSettings {
-		if m := p.trainingCurves(s.name, s.title); len(m.Panels) > 0 {
-			p.draw("table1-overfitting-"+s.name+".svg", m.Title, m.SVG())
+	for _, s := range paper.BabiSettings {
+		if m := p.trainingCurves(s.Name, s.Title); len(m.Panels) > 0 {
+			p.draw("table1-overfitting-"+s.Name+".svg", m.Title, m.SVG())
 		}
 	}
 }
@@ -138,30 +127,34 @@ func curvePoints(c *sweep.Curve, nats []float64) (points []plot.Point) {
 	return points
 }
 
-// judgeOverfitting reproduces the claim if the Transformer overfits in all tasks with curves of training and validation, and contradicts it if it
-// does not in most.
+// judgeOverfitting reproduces the claim if all Transformers with curves of training and validation overfit, and contradicts it if fewer than half do,
+// of those that did not end at perfect validation.
 func judgeOverfitting(b book) judgement {
 	var curves, ours []string
-	overfit, perfect, of := 0, 0, 0
-	for _, s := range overfittingSettings {
-		if n, ended, total := b.overfitTasks("babi-" + s.name + "-transformer"); total > 0 {
-			curves = append(curves, fmt.Sprintf("%d of %d tasks of %s", n, total, plain(s.title)))
-			overfit, perfect, of = overfit+n, perfect+ended, of+total
-		}
-		if text := b.besideUT("babi-" + s.name); text != "" {
-			ours = append(ours, plain(s.title)+" "+text)
+	var all fitting
+	for _, s := range paper.BabiSettings {
+		if f := b.fitting("babi-" + s.Name + "-transformer"); f.of() > 0 {
+			curves = append(curves, fmt.Sprintf("%d of %d of %s", f.overfit, f.overfit+f.neither, plain(s.Title)))
+			all.overfit, all.perfect, all.neither = all.overfit+f.overfit, all.perfect+f.perfect, all.neither+f.neither
+			if text := b.besideUT("babi-" + s.Name); text != "" {
+				ours = append(ours, plain(s.Title)+" "+text)
+			}
 		}
 	}
-	if of == 0 {
-		return judgement{verdict: NotRun, why: "no curves of training and validation of a Transformer"}
-	}
-	j := judgement{ours: "overfits in " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), verdict: NotReproduced,
-		brief: fmt.Sprintf("overfits in %d of %d models", overfit, of),
-		why:   fmt.Sprintf("after its lowest validation cross entropy, training falls and validation rises by more than a tenth; of the other %d runs, %d ended at perfect validation", of-overfit, perfect)}
+	judged := all.overfit + all.neither
 	switch {
-	case overfit == of:
+	case all.of() == 0:
+		return judgement{verdict: NotRun, why: "no curves of training and validation of a Transformer"}
+	case judged == 0:
+		return judgement{verdict: NotComparable, why: "every model ended at perfect validation"}
+	}
+	j := judgement{ours: "models that overfit, without those that ended at perfect validation: " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), verdict: NotReproduced,
+		brief: fmt.Sprintf("%d of %d models overfit, %d others end at perfect validation", all.overfit, judged, all.perfect),
+		why:   fmt.Sprintf("after its lowest validation cross entropy, training falls and validation rises by more than a tenth; %d of all %d models ended at perfect validation", all.perfect, all.of())}
+	switch {
+	case all.overfit == judged:
 		j.verdict = Reproduced
-	case 2*overfit < of:
+	case 2*all.overfit < judged:
 		j.verdict = Contradicted
 	}
 	return j
