@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ type tableFlags struct {
 	needs         map[string]*string
 	seeds         string
 	jobs          int
+	dryRun        bool
 	runs, results string
 	backend       string
 }
@@ -42,9 +42,13 @@ each run is selected on validation data, and the test set is evaluated once, wit
 Runs that have a result are skipped, and interrupted ones are resumed: Ctrl-C saves all active runs,
 and the same command continues. --jobs runs several in parallel, on one thread each.
 
+The command first prints how many runs have no result and about how long they take, from results of
+the same rows or from the catalogue; --dry-run stops there.
+
 Cells whose data files are missing are reported and skipped.`,
 		Example: `  ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
   ut table run 1 --rows babi-10k-single-adaptive --columns 1,2 --seeds 4-6 --data tasks_1-20_v1-2.tar.gz
+  ut table run 1 --data tasks_1-20_v1-2.tar.gz --results results --dry-run
   ut table run 7 --columns multi30k --multi30k multi30k.tar.xz --results results`,
 		Args: arguments("TABLE"),
 		RunE: onRanks(&f.backend, f.run),
@@ -56,6 +60,7 @@ Cells whose data files are missing are reported and skipped.`,
 	c.Flags().StringVar(&f.results, "results", "", "`folder` of results (default results in the folder of run directories)")
 	c.Flags().StringVar(&f.seeds, "seeds", "3", "`seeds`: how many, a range or a list, as in 3, 4-6 or 1,3")
 	c.Flags().IntVar(&f.jobs, "jobs", 1, "`number` of runs in parallel; if more than 1, each uses one thread")
+	c.Flags().BoolVar(&f.dryRun, "dry-run", false, "list the runs without a result and their expected times, and train nothing")
 	setFlag(c, &f.request.Set)
 	backendFlag(c, &f.backend)
 	return c
@@ -154,8 +159,13 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	for _, problem := range skipped {
 		c.PrintErrln("ut: skipped:", oneLine(problem))
 	}
-	if text := f.estimate(cells); text != "" {
+	pending := f.pending(cells)
+	if text := pending.estimate(f.jobs); text != "" {
 		c.PrintErrln(text)
+	}
+	if f.dryRun {
+		pending.print(c.OutOrStdout())
+		return nil
 	}
 	if err := f.all(c, group, cells); err != nil {
 		return err
@@ -173,63 +183,6 @@ func (f *tableFlags) whereData() string {
 		flags = append(flags, "--"+n.Name)
 	}
 	return "name the data with " + strings.Join(flags, " or ")
-}
-
-// estimate describes the time of the cells without a result, from results of the same recipe or from the catalogue.
-func (f *tableFlags) estimate(cells []sweep.Cell) string {
-	known, unknown, pending := 0.0, 0, 0
-	results, err := sweep.ReadAll(f.results)
-	if err != nil {
-		return "" // reported with the cell
-	}
-	for _, c := range cells {
-		if _, _, done, err := c.Done(); done || err != nil {
-			continue
-		}
-		pending++
-		if seconds := expected(c.Recipe, results); seconds > 0 {
-			known += seconds
-		} else {
-			unknown++
-		}
-	}
-	if pending == 0 || unknown == pending {
-		return ""
-	}
-	total := time.Duration(known * float64(time.Second) / float64(min(f.jobs, pending)))
-	text := fmt.Sprintf("runs without a result: %d, about %s", pending, short(total))
-	if unknown > 0 {
-		text += fmt.Sprintf("; the time of %d of them is unknown", unknown)
-	}
-	return text
-}
-
-var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s?`)
-
-// expected returns the training time of a recipe in seconds: the mean of its results, or the time in the catalogue, or 0 if unknown.
-func expected(recipe string, results []sweep.Result) float64 {
-	sum, n := 0.0, 0.0
-	for _, r := range results {
-		if r.Recipe == recipe {
-			sum, n = sum+r.Seconds, n+1
-		}
-	}
-	if n > 0 {
-		return sum / n
-	}
-	known, err := recipes.Named(recipe)
-	if err != nil {
-		return 0
-	}
-	match := expectedTime.FindStringSubmatch(known.Expect)
-	if match == nil {
-		return 0
-	}
-	amount, err := strconv.ParseFloat(match[1], 64)
-	if err != nil {
-		return 0
-	}
-	return amount * map[string]float64{"second": 1, "minute": 60, "hour": 3600}[match[2]]
 }
 
 // all trains and measures the cells.

@@ -11,7 +11,7 @@ import (
 
 // babiNeeds lists the data of the recipes of table 1.
 var babiNeeds = []Need{
-	distribution, {Name: standIn, Field: "task.stand_in", Usage: "a file qaN_... to train task N on instead of its own file; recorded in the results"},
+	distribution, {Name: standIn, Field: "task.stand_in", Usage: "a file qaN_... to train task N on if its own file is missing; recorded in the results"},
 }
 
 // simulatedNeeds lists the data of the recipes that train on simulated stories.

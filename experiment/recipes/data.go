@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -76,6 +77,21 @@ func standInApplies(r experiment.Run, file string) (bool, error) {
 
 // A DataCheck finds missing data files of runs. It reads each bAbI distribution once. The zero value is ready to use.
 type DataCheck struct{ distributions map[string]*babi.Distribution }
+
+// WithData is like that of the recipe, but it uses a stand-in only if the distribution lacks a file that the recipe needs without it.
+func (c *DataCheck) WithData(r Recipe, paths map[string]string) (experiment.Run, error) {
+	run, err := r.WithData(paths)
+	d, ok := run.Task.Value.(babi.Babi)
+	if err != nil || !ok || d.StandIn == "" || d.StandIn != paths[standIn] {
+		return run, err
+	}
+	if d.StandIn = ""; c.missingBabi(d) != nil {
+		return run, nil
+	}
+	paths = maps.Clone(paths)
+	delete(paths, standIn)
+	return r.WithData(paths)
+}
 
 // Missing returns an error that names the first missing file of a run, wrapping fs.ErrNotExist. Tasks that generate their data need none.
 func (c *DataCheck) Missing(r experiment.Run) error {

@@ -203,7 +203,8 @@ func TestCellLearnsFromAStandIn(t *testing.T) {
 	}
 }
 
-// A stand-in is trained on where its name says, and only there.
+// A stand-in is trained on where its name says and the training file is missing, and only there. Caught when planted: a stand-in of the set that has
+// the file; one of all tasks.
 func TestStandIn(t *testing.T) {
 	data := distribution(t)
 	standIn := filepath.Join(t.TempDir(), "qa2_partial.txt")
@@ -217,6 +218,12 @@ func TestStandIn(t *testing.T) {
 		if got := cells[i].Run.Task.Value.String(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
+	}
+	if err := os.WriteFile(filepath.Join(data, "en", "qa2_train.txt"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.cells(t)[1].Run.Task.Value.String(); got != "bAbI en task 2" {
+		t.Errorf("with the file: %q", got)
 	}
 }
 

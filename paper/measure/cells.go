@@ -31,7 +31,7 @@ func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 	var check recipes.DataCheck
 	for i, seed := range r.Seeds {
 		for _, c := range list {
-			cell, err := r.cell(c, seed)
+			cell, err := r.cell(c, seed, &check)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -53,7 +53,7 @@ func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 }
 
 // cell returns a cell with a seed.
-func (r Request) cell(c paper.Cell, seed uint64) (cell sweep.Cell, err error) {
+func (r Request) cell(c paper.Cell, seed uint64, check *recipes.DataCheck) (cell sweep.Cell, err error) {
 	recipe, err := recipes.Named(c.Recipe())
 	if err != nil {
 		return cell, err
@@ -61,7 +61,7 @@ func (r Request) cell(c paper.Cell, seed uint64) (cell sweep.Cell, err error) {
 	cell = sweep.Cell{
 		Recipe: recipe.Name, Runs: r.Runs, Results: r.Results, Measure: For(r.Table), New: func() sweep.Measured { return New(r.Table) },
 	}
-	if cell.Run, err = recipe.WithData(r.Data); err != nil {
+	if cell.Run, err = check.WithData(recipe, r.Data); err != nil {
 		return cell, err
 	}
 	cell.Run.Seed = seed
