@@ -29,10 +29,10 @@ func (t Table) Rule() string {
 	last := len(rates) - 1
 	text := "Compared rows differ in the model, and in the number of updates of a row of equal time. A row may also have a peak learning rate of its own, chosen on validation data from " +
 		strings.Join(rates[:last], ", ") + " and " + rates[last] + "; "
-	const own = "that of the Universal Transformer, which no search over these rates chose"
+	const own = "that of the Universal Transformer, which no search over all of these rates chose"
 	switch len(t.Chosen) {
 	case 0:
-		text += "so far none has one chosen from this grid"
+		text += "so far no row has one of its own"
 	default:
 		text += "those of the block \"" + strings.Join(t.Chosen, "\" and \"") + "\" were chosen so; in the other blocks none was"
 	}

@@ -222,7 +222,7 @@ func TestRuleNamesRates(t *testing.T) {
 	ponder, rates := []Unequal{{Fields: []string{"training.ponder.weight"}}}, []Unequal{{Fields: []string{"training.muon"}}, {Fields: []string{"training.schedule.cosine.peak"}}}
 	lstm, plain, halting := Row{Family: "a-lstm", Title: "LSTM", Unequal: rates}, Row{Family: "b-lstm", Title: "LSTM"}, Row{Family: "a-adaptive", Title: "Halting", Unequal: ponder}
 	second := Row{Family: "b-adaptive", Title: "Halting", Unequal: ponder}
-	const grid = "from 0.0003, 0.001, 0.003, 0.01 and 0.03; so far none has one chosen from this grid"
+	const grid = "from 0.0003, 0.001, 0.003, 0.01 and 0.03; so far no row has one of its own"
 	for want, rows := range map[string][]Row{
 		grid + ", and all have that of the Universal Transformer, ":                                               {plain, halting},
 		grid + "; the exceptions have others, and the other rows have that of the Universal Transformer, ":        {lstm, plain},

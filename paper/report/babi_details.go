@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
@@ -14,6 +15,7 @@ import (
 // babiDetails writes results/table1.md.
 func (p *page) babiDetails(t paper.Table) {
 	p.babiCaveats(t)
+	p.renamedTraining()
 	p.appendixC(t)
 	p.taskThree(t)
 	for _, r := range t.Rows {
@@ -37,6 +39,33 @@ func (p *page) babiCaveats(t paper.Table) {
 		}
 	}
 	p.printf("\n")
+}
+
+// renamedTraining lists what else differs in the training of models whose stories have words exchanged, from the recipes.
+func (p *page) renamedTraining() {
+	p.printf("## Training where words are exchanged\n\nFields in which the recipes differ from those of the same setting without exchanged words, Universal Transformer. The other models of a setting are trained like it.\n\n")
+	for _, s := range []struct{ title, plain, exchanged string }{
+		{"1k, single", "babi-1k-single/task02", "babi-1k-single-renamed/task02"}, {"1k, joint", "babi-1k-joint/joint", "babi-1k-joint-renamed/joint"},
+	} {
+		p.printf("%s:\n\n", s.title)
+		p.head("field", "without", "words exchanged")
+		own, other := recipes.MustRun(s.plain), recipes.MustRun(s.exchanged)
+		before, after := own.Identity().Fields(), other.Identity().Fields()
+		for _, field := range different(own, other) {
+			if field != "name" {
+				p.row(field, fieldValue(before[field]), fieldValue(after[field]))
+			}
+		}
+		p.printf("\n")
+	}
+}
+
+// fieldValue writes the value of a field of a recipe; "-" if the recipe does not have it.
+func fieldValue(value any) string {
+	if value == nil {
+		return "-"
+	}
+	return fmt.Sprint(value)
 }
 
 // appendixC writes the results of dynamic halting task by task: the best seed, and mean and deviation over seeds.

@@ -130,3 +130,19 @@ func TestHaltingClaims(t *testing.T) {
 		t.Error("table 5 has no fixed depth to compare with")
 	}
 }
+
+// The page lists the fields in which recipes with exchanged words differ from those without, and none that they share. Caught when planted: values
+// swapped; all fields of the recipes.
+func TestRenamedTraining(t *testing.T) {
+	page := string(render(t, []sweep.Result{answered(t, "babi-1k-single/task02", 1, 2, 9, 9)}).Files["table1.md"])
+	_, section, _ := strings.Cut(page, "## Training where words are exchanged")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for _, want := range []string{"| training.steps | 5000 | 40000 |", "| task.babi.visits.16 | - | 4 |", "| training.steps | 50000 | 20000 |"} {
+		if strings.Count(section, want) != 1 {
+			t.Errorf("the section lacks %q", want)
+		}
+	}
+	if strings.Contains(section, "width |") {
+		t.Error("the section has a field that the recipes share")
+	}
+}

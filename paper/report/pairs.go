@@ -92,7 +92,7 @@ func judge(pairs []pair, digits string) judgement {
 // briefly counts the outcomes of several pairs: "better in 4 of 9, worse in 0". It returns "" for fewer.
 func briefly(pairs []pair) string {
 	n := outcomesOf(pairs)
-	text := fmt.Sprintf("better in %d of %d, worse in %d", n.better, len(pairs), n.worse)
+	text := fmt.Sprintf("better in %d of %s, worse in %d", n.better, count(len(pairs), "comparison"), n.worse)
 	switch {
 	case len(pairs) < 2:
 		return ""

@@ -48,7 +48,7 @@ func headline(where, what, paper string, judge func(book) judgement) claim {
 
 const introduction = `# Results
 
-The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s. "Halting" is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has all figures behind these verdicts, their reasons and tests, and says what each verdict means.
+The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s. "Reached with changes" means that our figure reaches the paper's, but the model or its training differs from the paper's; "not comparable", that our data are too different, our runs too few for a test, or the task is not solved. "Halting" is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has all figures behind these verdicts, their reasons and tests, further comparisons, and what each verdict means.
 
 `
 
