@@ -38,7 +38,20 @@ func (p *page) babiCaveats(t paper.Table) {
 			p.printf("- %s: %s.\n", r.Family, seen)
 		}
 	}
-	p.printf("\n")
+	p.printf("\nA run's checkpoint is the one with the most right validation answers, and of equals the one with the lowest cross entropy. Models with few questions overfit: their cross entropy rises while more answers become right. In %s, the lowest cross entropy decides.\n\n", and(chosenByEntropy(t)))
+}
+
+// chosenByEntropy returns the rows whose checkpoints are chosen by cross entropy.
+func chosenByEntropy(t paper.Table) (families []string) {
+	for _, c := range t.Columns {
+		for _, r := range t.Rows {
+			recipe, err := recipes.Named(r.Family + "/" + c.Name) // joint models have one column, the others one for each task
+			if err == nil && !recipe.Run().Training.BestByAccuracy && !slices.Contains(families, r.Family) {
+				families = append(families, r.Family)
+			}
+		}
+	}
+	return families
 }
 
 // renamedTraining lists what else differs in the training of models whose stories have words exchanged, from the recipes.
