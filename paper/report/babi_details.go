@@ -46,7 +46,7 @@ func chosenByEntropy(t paper.Table) (families []string) {
 	for _, c := range t.Columns {
 		for _, r := range t.Rows {
 			recipe, err := recipes.Named(r.Family + "/" + c.Name) // joint models have one column, the others one for each task
-			if err == nil && !recipe.Run().Training.BestByAccuracy && !slices.Contains(families, r.Family) {
+			if err == nil && recipe.Run().Fields()["training.best_by_accuracy"] != true && !slices.Contains(families, r.Family) {
 				families = append(families, r.Family)
 			}
 		}
