@@ -13,6 +13,7 @@ type Bars struct {
 type Group struct {
 	Name   string
 	Values []float64
+	Ranges [][2]float64 // lowest and highest of several runs, a line over each bar; nil: none
 }
 
 // Measures of bars, in pixels.
@@ -28,6 +29,9 @@ func (b Bars) SVG() []byte {
 		for _, v := range g.Values {
 			most = max(most, v)
 		}
+		for _, r := range g.Ranges {
+			most = max(most, r[1])
+		}
 	}
 	height := plotTop + len(b.Groups)*(barHeight*len(b.Names)+barGap)
 	var s svg
@@ -37,16 +41,31 @@ func (b Bars) SVG() []byte {
 	for _, g := range b.Groups {
 		s.text(barLeft-6, float64(y+(barHeight*len(b.Names)+8)/2), "end", g.Name)
 		for i, v := range g.Values {
-			length := 0.0
+			scale := 0.0
 			if most > 0 {
-				length = max(0, v) / most * barWidth
+				scale = barWidth / most
+			}
+			length := max(0, v) * scale
+			end := length
+			if g.Ranges != nil {
+				end = max(end, g.Ranges[i][1]*scale)
 			}
 			fmt.Fprintf(&s, `<rect x="%d" y="%d" width="%s" height="%d" fill="%s"/><text x="%s" y="%d" font-size="10">%.2f</text>`+"\n",
-				barLeft, y, coordinate(length), barHeight-1, colour(i), coordinate(barLeft+length+4), y+barHeight-2, v)
+				barLeft, y, coordinate(length), barHeight-1, colour(i), coordinate(barLeft+end+4), y+barHeight-2, v)
+			if g.Ranges != nil {
+				g.drawRange(&s, i, y, scale)
+			}
 			y += barHeight
 		}
 		y += barGap
 	}
 	s.legend(barLeft, height+6, b.Names)
 	return s.close()
+}
+
+// drawRange draws the range of a bar over it, unless it is a point. scale is in pixels for 1.
+func (g Group) drawRange(s *svg, i, y int, scale float64) {
+	if low, high := g.Ranges[i][0], g.Ranges[i][1]; low < high {
+		fmt.Fprintf(s, `<path d="M%s %dv6m0 -3H%sm0 -3v6" stroke="#000000" fill="none"/>`+"\n", coordinate(barLeft+low*scale), y+2, coordinate(barLeft+high*scale))
+	}
 }

@@ -34,7 +34,10 @@ func charts() map[string][]byte {
 			Title: "accuracy by steps", XLabel: "steps", YLabel: "accuracy",
 			Series: []Series{{Name: "mean of 3 seeds", Dots: true, Marked: 2, Points: []Point{{X: 1, Y: 0.4, Deviation: 0.1}, {X: 2, Y: 0.8, Deviation: 0.02}, {X: 3, Y: 0.7}}}},
 		}.SVG(),
-		"bars":       Bars{Title: "steps & positions", Names: []string{"encoder", "decoder"}, Groups: []Group{{"if <a>", []float64{2, 1}}, {"for", []float64{4, 0}}}}.SVG(),
+		"bars": Bars{Title: "steps & positions", Names: []string{"encoder", "decoder"}, Groups: []Group{{Name: "if <a>", Values: []float64{2, 1}}, {Name: "for", Values: []float64{4, 0}}}}.SVG(),
+		"ranges": Bars{Title: "accuracy by kind", Names: []string{"first", "second"}, Groups: []Group{
+			{"if", []float64{0.9, 0.5}, [][2]float64{{0.7, 1}, {0.5, 0.5}}}, {"for", []float64{0.2, 0}, [][2]float64{{0.1, 0.2}, {0, 0.4}}},
+		}}.SVG(),
 		"histograms": Histograms{Title: "ponder times", Unit: "steps", Panels: []Panel{{"task 1", []int{1, 3}}, {"task 2", []int{0, 2, 2}}, {"none", nil}}}.SVG(),
 		"multiples": Multiples{Title: "validation by updates", Names: []string{"first", "second <b>", "third"}, Panels: []Lines{
 			{Title: "copy", LogY: true, Series: []Series{

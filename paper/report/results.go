@@ -1,4 +1,4 @@
-// Package report writes the pages of results from result files alone: RESULTS.md with a verdict on every table and claim of the paper and the
+// Package report writes the pages of results from result files, and from the generator of table 6's tests what they consist of: RESULTS.md with a verdict on every table and claim of the paper and the
 // tables in the paper's layout, and one page per table with all measurements, training details and figures.
 package report
 
@@ -31,7 +31,8 @@ type run struct {
 type book struct {
 	runs     map[string][]run // by recipe, in the order of seeds
 	searches []Search
-	paired   []measure.Paired // by row and seed
+	paired   []measure.Paired     // by row and seed
+	limited  map[string][]limited // by limited column of table 6, in the order of rows and seeds
 }
 
 // newBook decodes results. A result of a recipe that no table has is an error.
@@ -60,7 +61,7 @@ func newBook(results []sweep.Result) (book, error) {
 	for _, list := range b.runs {
 		slices.SortFunc(list, func(x, y run) int { return cmp.Compare(x.Seed, y.Seed) })
 	}
-	return b, nil
+	return b, b.addTests()
 }
 
 // of returns the runs of a cell, by seed.

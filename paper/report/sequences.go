@@ -72,6 +72,9 @@ func (p *page) sequences(t paper.Table, detail bool) {
 			}
 		}
 	}
+	if t.Number == 6 && !detail {
+		p.limitsLine(t)
+	}
 	if t.Number == 4 && !detail {
 		p.printf("Accuracy by length:")
 		for _, c := range t.Columns {

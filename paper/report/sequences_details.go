@@ -31,6 +31,9 @@ func (p *page) sequencesDetails(t paper.Table) {
 			p.ponderFigures(t, c)
 		}
 	}
+	if t.Number == 6 {
+		p.limits(t)
+	}
 	p.allSets(t)
 }
 

@@ -11,10 +11,15 @@ import "math/big"
 //
 // Any operand may be parenthesized; the generator only parenthesizes the first. Other text is a [*SyntaxError].
 func EvaluateProgram(text string) (answer string, of Summary, err error) {
+	return evaluateProgram(text, "")
+}
+
+// evaluateProgram computes a program in which every result of one operation is larger by one; "" raises none.
+func evaluateProgram(text, raised string) (answer string, of Summary, err error) {
 	if len(text) > maxText {
 		return "", of, errorf(maxText, "a program has at most %d characters", maxText)
 	}
-	p := programParser{scanner: scanner{text: text}, of: &of}
+	p := programParser{scanner: scanner{text: text}, of: &of, raised: raised}
 	value, err := p.operation(1)
 	if err == nil {
 		err = p.end()
@@ -31,7 +36,17 @@ func EvaluateProgram(text string) (answer string, of Summary, err error) {
 
 type programParser struct {
 	scanner
-	of *Summary
+	of     *Summary
+	raised string // operation whose results are larger by one
+}
+
+// done notes an operation, and returns its result.
+func (p *programParser) done(op string, at int, value *big.Int) *big.Int {
+	p.of.saw(op, at+1)
+	if op == p.raised {
+		value.Add(value, big.NewInt(1))
+	}
+	return value
 }
 
 // operation parses and computes one operation at the given nesting depth.
@@ -58,8 +73,7 @@ func (p *programParser) operation(depth int) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.of.saw(p.text[at:at+1], at+1)
-	value := compute(new(big.Int), a, b)
+	value := p.done(p.text[at:at+1], at, compute(new(big.Int), a, b))
 	return value, bounded(value, at)
 }
 
@@ -85,8 +99,7 @@ func (p *programParser) loop(depth int) (*big.Int, error) {
 	if err != nil {
 		return nil, err
 	}
-	p.of.saw(loop, at+1)
-	value := k.Add(a, k.Mul(k, b))
+	value := p.done(loop, at, k.Add(a, k.Mul(k, b)))
 	return value, bounded(value, at)
 }
 
@@ -111,11 +124,10 @@ func (p *programParser) conditional(a *big.Int, at, depth int) (*big.Int, error)
 	if err != nil {
 		return nil, err
 	}
-	p.of.saw(choose, at+1)
 	if holds(b, c) {
-		return a, nil
+		return p.done(choose, at, a), nil
 	}
-	return d, nil
+	return p.done(choose, at, d), nil
 }
 
 // operand reads a number or an operation in parentheses.

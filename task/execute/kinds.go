@@ -15,28 +15,36 @@ import (
 // operation, and of the maximum nesting, up to 20, that contain each operation; additions by their carries; numbers of a quarter, a half and
 // three quarters of the maximum length. d must be a Program or a Memory; other definitions have no kinds.
 func Kinds(d task.Definition, count int) (cases []task.Case) {
-	var kinds []kind
-	var s stream
-	switch d := d.(type) {
-	case Program:
-		kinds, s = d.kinds(), d.stream()
-	case Memory:
-		kinds, s = d.kinds(), d.stream()
-	}
+	kinds, s := kindsOf(d)
 	for _, k := range kinds {
-		c := task.Case{Name: k.name}
-		for i := range count {
-			c.Examples = append(c.Examples, s.example(k.draw(seed.Rand(task.TestSeed, s.name+"/kinds/"+k.name, int64(i)))))
-		}
-		cases = append(cases, c)
+		cases = append(cases, task.Case{Name: k.name, Examples: k.examples(s, count)})
 	}
 	return cases
+}
+
+// kindsOf returns the kinds of a definition, and the stream that encodes their samples.
+func kindsOf(d task.Definition) (kinds []kind, s stream) {
+	switch d := d.(type) {
+	case Program:
+		return d.kinds(), d.stream()
+	case Memory:
+		return d.kinds(), d.stream()
+	}
+	return nil, s
 }
 
 // A kind is a way of drawing samples.
 type kind struct {
 	name string
 	draw func(rng *rand.Rand) sample
+}
+
+// examples returns count test samples of a kind.
+func (k kind) examples(s stream, count int) (list []task.Example) {
+	for i := range count {
+		list = append(list, s.example(k.draw(seed.Rand(task.TestSeed, s.name+"/kinds/"+k.name, int64(i)))))
+	}
+	return list
 }
 
 func (m Memory) kinds() (kinds []kind) {
