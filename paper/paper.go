@@ -94,12 +94,13 @@ func (b Baseline) Name(f Figure) string { return strings.ReplaceAll(b.Metric, "%
 // A Set is a generated test set: examples of one length, or of all lengths up to a maximum.
 type Set struct {
 	Name   string
-	Length int  // of the examples
-	Mix    int  // maximum length of a mixture; 0: Length, or the task's own mixture
-	Count  int  // number of examples
-	Forced bool // measured with teacher forcing as well as decoded
-	Shown  bool // whether the table shows it
-	Plot   int  // length in the chart of accuracy by length; 0: not in the chart
+	Length int    // of the examples
+	Mix    int    // maximum length of a mixture; 0: Length, or the task's own mixture
+	Count  int    // number of examples
+	Forced bool   // measured with teacher forcing as well as decoded
+	Shown  bool   // whether the table shows it
+	Block  string // the only block of rows that shows it; "": all
+	Plot   int    // length in the chart of accuracy by length; 0: not in the chart
 }
 
 // A Cell is one run of a table, for every seed.
@@ -157,10 +158,10 @@ func (t Table) Column(name string) (Column, bool) {
 	return t.Columns[at], true
 }
 
-// ShownSets returns the generated test sets that the table shows.
-func (t Table) ShownSets() (sets []Set) {
+// ShownSets returns the generated test sets that the table shows for a block of rows. The first is the same for all blocks.
+func (t Table) ShownSets(block string) (sets []Set) {
 	for _, s := range t.Sets {
-		if s.Shown {
+		if s.Shown && (s.Block == "" || s.Block == block) {
 			sets = append(sets, s)
 		}
 	}

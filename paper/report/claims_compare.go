@@ -130,7 +130,7 @@ func judgeAlgorithmicHalting(b book) judgement {
 		halting, _ := c.table.Row(c.halting)
 		fixed, _ := c.table.Row(c.fixed)
 		for _, column := range c.table.Columns {
-			if result, ok := b.compareSequences(halting, fixed, column.Name, c.table.ShownSets()[0].Name); ok {
+			if result, ok := b.compareSequences(halting, fixed, column.Name, c.table.ShownSets("")[0].Name); ok {
 				result.excepted = excepted(fixed, halting, column.Name)
 				pairs = append(pairs, pair{fmt.Sprintf("table %d", c.table.Number), column.Title, result})
 			}
@@ -148,7 +148,7 @@ func judgeNeuralGPU(b book) judgement {
 	t := paper.Table4()
 	var ours, below []string
 	for _, c := range t.Columns {
-		a, ok := b.sequenceValue("algorithmic-neural-gpu", c.Name, t.ShownSets()[0].Name)
+		a, ok := b.sequenceValue("algorithmic-neural-gpu", c.Name, t.ShownSets("")[0].Name)
 		if !ok {
 			return judgement{verdict: NotRun}
 		}

@@ -145,11 +145,11 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 	return func(b book) judgement {
 		var ours, below, single, notes []string
 		for i, c := range t.Columns {
-			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets()[0].Name)
+			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets("")[0].Name)
 			if !ok {
 				return judgement{verdict: NotRun}
 			}
-			list, text := sequenceAccuracies(b.of(families[i], c.Name), t.ShownSets()[0].Name), fmt.Sprintf("%.3f", a.Value())
+			list, text := sequenceAccuracies(b.of(families[i], c.Name), t.ShownSets("")[0].Name), fmt.Sprintf("%.3f", a.Value())
 			if len(list) > 1 {
 				text += fmt.Sprintf(" (mean %.3f)", mean(list))
 			} else {

@@ -121,8 +121,8 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 		p.row(append([]string{title, "ours, not run"}, make([]string, len(t.Columns))...)...)
 		return
 	}
-	for _, set := range t.ShownSets() {
-		add("ours, "+set.Name, func(c paper.Column) string {
+	for _, set := range t.ShownSets(r.Block) {
+		add("ours, "+set.Name+p.fewer(t, r, set.Name), func(c paper.Column) string {
 			runs := p.book.of(r.Family, c.Name)
 			s := chosenSet(runs, set.Name)
 			if s == nil {
@@ -132,7 +132,7 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 		})
 	}
 	if r.Adaptive {
-		set := t.ShownSets()[0].Name
+		set := t.ShownSets(r.Block)[0].Name
 		add("ours, mean steps of encoder and decoder, "+set, func(c paper.Column) string {
 			s := chosenSet(p.book.of(r.Family, c.Name), set)
 			if s == nil {
@@ -141,6 +141,25 @@ func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 			return fmt.Sprintf("%.1f, %.1f", s.Encoder, s.Decoder)
 		})
 	}
+}
+
+// fewer returns " (200 sequences)" of a set that has fewer sequences than the first shown one in every result of a row, and "" otherwise.
+func (p *page) fewer(t paper.Table, r paper.Row, set string) string {
+	first, n := t.ShownSets(r.Block)[0].Name, 0
+	for _, x := range p.book.row(t, r) {
+		s, all := x.set(set), x.set(first)
+		if s == nil || all == nil {
+			continue
+		}
+		if s.Examples >= all.Examples || n > 0 && s.Examples != n {
+			return ""
+		}
+		n = s.Examples
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%s)", count(n, "sequence"))
 }
 
 // seedsText returns mean ± deviation of the sequence accuracies, or the 95 % interval of a single seed.
@@ -170,7 +189,7 @@ func (p *page) moreRight(t paper.Table, own paper.Row) string {
 
 // places lists the columns and sets in which the selected seed of one row has more sequences right than that of the other.
 func (b book) places(t paper.Table, own, other paper.Row) (places []string) {
-	for _, set := range t.ShownSets() {
+	for _, set := range t.ShownSets(own.Block) {
 		for _, c := range t.Columns {
 			x, y := chosenSet(b.of(own.Family, c.Name), set.Name), chosenSet(b.of(other.Family, c.Name), set.Name)
 			if x == nil || y == nil || y.Decoded.Sequences.Value() <= x.Decoded.Sequences.Value() {
@@ -192,7 +211,7 @@ func (p *page) fromPositions(t paper.Table) {
 	ours, _ := t.Row("algorithmic")
 	papers, _ := t.Row("algorithmic-paper")
 	offset, _ := t.Row("algorithmic-alike-offset")
-	set := t.ShownSets()[0].Name
+	set := t.ShownSets(ours.Block)[0].Name
 	all := p.gains(t, ours, papers, set)
 	if all == "" {
 		return
@@ -239,7 +258,7 @@ func (p *page) sequenceComparisons(t paper.Table, own paper.Row) {
 	if text := p.moreRight(t, own); text != "" {
 		lines = append(lines, fmt.Sprintf("- More sequences right than the Universal Transformer without more updates, best seed each, not a test: %s.\n", text))
 	}
-	p.printf("%s, sequences, %s.", own.Title, t.ShownSets()[0].Name)
+	p.printf("%s, sequences, %s.", own.Title, t.ShownSets(own.Block)[0].Name)
 	if text := families(list); text != "" {
 		p.printf(" p-values are corrected by Holm's method for %s.", text)
 	}

@@ -48,7 +48,7 @@ func (b book) against(t paper.Table, own paper.Row, other, column string) (c com
 // compare compares two rows in a column: decoded sequences in the first shown set, or the metric of the column in the sets of its compared
 // figures. It returns nil if one of them has no result.
 func (b book) compare(t paper.Table, own, other paper.Row, c paper.Column) (list []compared) {
-	if sets := t.ShownSets(); len(sets) > 0 {
+	if sets := t.ShownSets(own.Block); len(sets) > 0 {
 		if result, ok := b.compareSequences(own, other, c.Name, sets[0].Name); ok {
 			return []compared{{row: other, column: c, comparison: result}}
 		}
