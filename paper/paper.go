@@ -24,9 +24,16 @@ type Table struct {
 	Preface string   // remarks for comparing our figures with the paper's
 	Seen    string   // knowledge of the test data while the configurations were developed
 	Chosen  []string // blocks whose models have peak rates that searches over [PeakRates] chose on validation data
+	Logged  []Logged // larger tests of its runs
 	Rows    []Row
 	Columns []Column
 	Sets    []Set // generated test sets on which every model of the table is measured; the shown ones come first
+}
+
+// Logged is a test of runs of a table whose figures are in docs/log.md alone: no result file was kept.
+type Logged struct {
+	Text  string // "copy 9,989 of 10,000"
+	Entry string // heading of the entry
 }
 
 // A Row is one family of recipes: one kind of model, trained on the tasks of some columns.

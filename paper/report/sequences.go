@@ -80,7 +80,7 @@ func (p *page) sequences(t paper.Table, detail bool) {
 		for _, c := range t.Columns {
 			p.printf(" [%s](%s/%s)", c.Title, p.folder, lengthFigure(c))
 		}
-		p.printf(".\n\n")
+		p.printf(".%s\n\n", p.logged(t))
 	}
 }
 

@@ -31,6 +31,7 @@ func (p *page) sequencesDetails(t paper.Table) {
 			p.ponderFigures(t, c)
 		}
 	}
+	p.loggedDetails(t)
 	if t.Number == 6 {
 		p.limits(t)
 	}

@@ -2,10 +2,14 @@ package report
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"universal-transformer/internal/score"
+	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
 )
@@ -38,5 +42,38 @@ func TestLength800(t *testing.T) {
 		"not a test: UT, 1 step in copy, length 800 (1.000 against 0.985).\n")
 	if n := strings.Count(string(pages.Results), "length 800 (200 sequences)"); n != 2 {
 		t.Errorf("length 800 has %d rows, want those of two models", n)
+	}
+}
+
+// Figures of tests without a result file are those of the entries of docs/log.md that they name. Caught when planted: a digit of a figure; the
+// heading of another entry.
+func TestLoggedFiguresAreInTheLog(t *testing.T) {
+	log, err := os.ReadFile(filepath.Join("..", "..", "docs", "log.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, listed := regexp.MustCompile(`\d[\d,]*\d`), 0
+	for _, table := range paper.All() {
+		for _, l := range table.Logged {
+			listed++
+			_, entry, found := strings.Cut(string(log), "\n## "+l.Entry+"\n")
+			entry, _, _ = strings.Cut(entry, "\n## ")
+			if !found {
+				t.Errorf("docs/log.md has no entry %q", l.Entry)
+			}
+			figures := strings.Join(number.FindAllString(entry, -1), " ") + " "
+			for _, figure := range number.FindAllString(l.Text, -1) {
+				if !strings.Contains(" "+figures, " "+figure+" ") {
+					t.Errorf("%s is not in the entry %q", figure, l.Entry)
+				}
+			}
+		}
+	}
+	if listed == 0 {
+		t.Error("no table has figures from docs/log.md")
+	}
+	pages := render(t, []sweep.Result{decoded(t, "algorithmic/copy", 1, 999)}, "from docs/log.md ([entries](results/table4.md#larger-tests)): copy 9,989 and addition 9,985 of 10,000 sequences of 400 symbols; ")
+	if want := "- copy 9,989 and addition 9,985 of 10,000 sequences of 400 symbols: \"2026-11-28 · Table 4's block chosen on hard cases: "; !strings.Contains(string(pages.Files["table4.md"]), want) {
+		t.Errorf("table4.md lacks %q", want)
 	}
 }
