@@ -24,10 +24,12 @@ func (p *page) sequencesDetails(t paper.Table) {
 			p.byLength(t, c)
 		}
 	}
-	p.printf("## By kind\n\nSequence accuracy of the seed with the lowest validation cross entropy; for adaptive models, the mean number of encoder and decoder steps in parentheses.\n\n")
+	p.printf("## By kind\n\nSequence accuracy of the seed with the lowest validation cross entropy, and after a semicolon the lowest of several seeds; for adaptive models, the mean number of encoder and decoder steps in parentheses.\n\n")
 	for _, c := range t.Columns {
 		if kinds := p.kinds(t, c); len(kinds) > 0 {
-			p.byKind(t, c, kinds)
+			for _, block := range blocks(t) {
+				p.byKind(t, c, block, kinds)
+			}
 			p.ponderFigures(t, c)
 		}
 	}
@@ -82,14 +84,20 @@ func (p *page) kinds(t paper.Table, c paper.Column) (names []string) {
 	return names
 }
 
-// byKind writes a table of kinds by models.
-func (p *page) byKind(t paper.Table, c paper.Column, kinds []string) {
+// byKind writes a table of kinds by the models of a block.
+func (p *page) byKind(t paper.Table, c paper.Column, block string, kinds []string) {
 	var rows []paper.Row
 	head := []string{c.Title}
 	for _, r := range t.Rows {
-		if len(p.book.of(r.Family, c.Name)) > 0 {
+		if r.Block == block && len(p.book.of(r.Family, c.Name)) > 0 {
 			rows, head = append(rows, r), append(head, r.Title)
 		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	if block != "" {
+		p.printf("In the block %q:\n\n", block)
 	}
 	p.head(head...)
 	for _, kind := range kinds {
@@ -98,6 +106,9 @@ func (p *page) byKind(t paper.Table, c paper.Column, kinds []string) {
 			cell := ""
 			if s := chosenSet(p.book.of(r.Family, c.Name), kind); s != nil {
 				cell = measure.Decimals(s.Decoded.Sequences)
+				if all := sequenceAccuracies(p.book.of(r.Family, c.Name), kind); len(all) > 1 {
+					cell += fmt.Sprintf("; %.3f", slices.Min(all))
+				}
 				if s.Encoder > 0 {
 					cell += fmt.Sprintf(" (%.1f, %.1f)", s.Encoder, s.Decoder)
 				}
