@@ -56,7 +56,7 @@ func (p *page) metrics(t paper.Table, detail bool) {
 			for _, f := range c.ComparedFigures() {
 				p.metricComparisons(t, c, f)
 			}
-			for _, line := range []string{p.bootstrap(c), p.belowPlural(t, c)} {
+			for _, line := range []string{p.againstPublished(t, c), p.bootstrap(c), p.belowPlural(t, c)} {
 				if line != "" {
 					p.printf("- %s\n", line)
 				}

@@ -129,6 +129,17 @@ func welch(a, b []float64) comparison {
 	return c
 }
 
+// oneSample compares the mean of a sample of seeds with a figure by the one-sample t-test. ok is false with fewer than two seeds, or if they do not
+// differ.
+func oneSample(list []float64, figure float64) (t, p float64, ok bool) {
+	m, deviation := moments(list)
+	if len(list) < 2 || deviation <= rounding*math.Abs(m) {
+		return 0, 0, false
+	}
+	t = (m - figure) / (deviation / math.Sqrt(float64(len(list))))
+	return t, significance.StudentTwoSided(t, float64(len(list)-1)), true
+}
+
 // oneEach is the n of a comparison of one run of each model.
 const oneEach = "1 and 1"
 

@@ -119,3 +119,17 @@ func TestEqualDifferences(t *testing.T) {
 		}
 	}
 }
+
+// Of two degrees of freedom, P(|T| > t) = 1 - t / sqrt(t^2 + 2). By hand: 1, 2 and 3 have the mean 2 and the deviation 1, so against 4 t is
+// -2 sqrt(3). Caught when planted: the deviation of a value in place of the mean's; the sign.
+func TestOneSample(t *testing.T) {
+	statistic, p, ok := oneSample([]float64{1, 2, 3}, 4)
+	if want := 1 - math.Sqrt(12./14); !ok || math.Abs(statistic+2*math.Sqrt(3)) > 1e-12 || math.Abs(p-want) > 1e-9 {
+		t.Errorf("t = %v, p = %v, want %v, %v; %v", statistic, p, -2*math.Sqrt(3), want, ok)
+	}
+	for _, list := range [][]float64{nil, {1}, {1, 1}} {
+		if _, _, ok := oneSample(list, 4); ok {
+			t.Errorf("%v has a test", list)
+		}
+	}
+}
