@@ -22,7 +22,7 @@ type Table struct {
 	Title   string
 	Section string   // section of the paper: "section 3.4"
 	Preface string   // remarks for comparing our figures with the paper's
-	Seen    string   // knowledge of the test data while the configurations were developed
+	Seen    []string // knowledge of the test data while the configurations were developed; several entries are a list
 	Chosen  []string // blocks whose models have peak rates that searches over [PeakRates] chose on validation data
 	Logged  []Logged // larger tests of its runs
 	Rows    []Row

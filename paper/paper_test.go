@@ -52,7 +52,7 @@ func TestRowsAreComplete(t *testing.T) {
 				own++
 			}
 		}
-		if own == 0 || table.Seen == "" || table.Preface == "" {
+		if own == 0 || len(table.Seen) == 0 || table.Preface == "" {
 			t.Errorf("table %d: %d own rows, seen %q", table.Number, own, table.Seen)
 		}
 	}

@@ -76,8 +76,8 @@ func Table1() Table {
 			"selects the checkpoint of each run and the best seed; the test set is evaluated once per run, afterwards. The paper takes the best of 10 seeds, " +
 			"and its authors' code trains models of width 128 for 100,000 updates. The paper calls its ± a variance; ours is the standard deviation over seeds. " +
 			"The Transformer has as many layers as the Universal Transformer has steps, each with weights of its own: about four times as many parameters.",
-		Seen: "recorded for every row. Checkpoints and seeds were selected on validation data; some test errors were known while the configurations were developed: " +
-			"results/table1.md lists them.",
+		Seen: []string{"recorded for every row. Checkpoints and seeds were selected on validation data. Some test errors were known while the configurations were developed; " +
+			"results/table1.md lists them."},
 	}
 	for n, name := range BabiTasks {
 		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("task%02d", n+1), Title: name})

@@ -16,7 +16,7 @@ func Table6() Table {
 	return Table{
 		Number: 6, Title: "Learning to execute: results of programs, nesting 2, numbers of up to 5 digits", Section: "section 3.5",
 		Preface: executePreface + "Answers are taken modulo 10 to the power of the number of digits plus one, as in that generator. ",
-		Seen:    "the training of addition (all models) and the shares of operations in the rows of control at width 128 were chosen with test accuracies at the maximum length known, of the Universal Transformer and of some of its baselines (docs/log.md, 2026-11-25). For the other rows it is not recorded. " + executeSeen, Sets: executeSets(5),
+		Seen:    []string{"the training of addition (all models) and the shares of operations in the rows of control at width 128 were chosen with test accuracies at the maximum length known (docs/log.md, 2026-11-25). These were accuracies of the Universal Transformer and of some of its baselines. For the other rows it is not recorded. " + executeSeen}, Sets: executeSets(5),
 		Rows: append(rows,
 			Row{Family: "programs-wide", Title: "UT, width 128, 4 steps (control: trained on all operations)", Block: WideModels, Own: true, Columns: []string{"program", "control"},
 				Note: "control is trained on all operations, half of them loops"},

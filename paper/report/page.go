@@ -67,8 +67,13 @@ type page struct {
 // heading begins the section of a table.
 func (p *page) heading(t paper.Table) {
 	details := path.Join(p.folder, t.Name()+".md")
-	p.printf("## Table %d: %s (%s)\n%s\n\n%s[Searches](%s#searches) on validation data are recorded for %s. Use of test results during development: %s%s [All measurements, parameters, training times and figures](%s).%s\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), details, p.searchedCells(t), t.Seen, p.earlier(t), details, p.curvesLink(t))
+	const use = " Use of test results during development:"
+	inline, list := use+" "+t.Seen[0], ""
+	if len(t.Seen) > 1 {
+		inline, list = "", use+"\n\n- "+strings.Join(t.Seen, "\n- ")
+	}
+	p.printf("## Table %d: %s (%s)\n%s\n\n%s[Searches](%s#searches) on validation data are recorded for %s.%s%s [All measurements, parameters, training times and figures](%s).%s%s\n\n",
+		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), details, p.searchedCells(t), inline, p.earlier(t), details, p.curvesLink(t), list)
 }
 
 // unequal names the rows that break the rule of fair comparisons, which the page of the table states.

@@ -80,9 +80,12 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 	return pages
 }
 
-// Without results every table and claim is not run, but for the three that tests show, and every table has a section.
+// Without results every table and claim is not run, but for the three that tests show, and every table has a section. Several remarks on the use of
+// test results are a list.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "3 are reproduced, 0 reached with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 44 not run")
+	pages := render(t, nil, "3 are reproduced, 0 reached with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 44 not run",
+		"figures](results/table4.md). Use of test results during development:\n\n- Our positions: the number of heads,", "take them over.\n- Other rows: not recorded.\n\n",
+		"Use of test results during development: the number of updates of double was chosen")
 	for _, table := range paper.All() {
 		if !strings.Contains(string(pages.Results), "\n## Table "+string(rune('0'+table.Number))+": ") || len(pages.Files[table.Name()+".md"]) == 0 {
 			t.Errorf("table %d has no section or page", table.Number)
@@ -173,7 +176,7 @@ func TestTrainedAlike(t *testing.T) {
 		decoded(t, "algorithmic-alike-transformer/copy", 1, 900), decoded(t, "algorithmic-alike-one-step/copy", 1, 850), decoded(t, "algorithmic-alike-one-step-longer/copy", 1, 950),
 		decoded(t, "algorithmic-alike-offset/reverse", 1, 400), decoded(t, "algorithmic-alike-offset/reverse", 2, 500),
 	}, "The Universal Transformer of this block minus that of the paper's setting, length 400: copy +0.847 (one run each; z-test of these runs, n = 1,000 examples, p < 0.001), reverse +0.150 (no test: n = 2 and 1). "+
-		"Positions, data, regularization, heads, the mean of the weights and, for copy and reverse, the optimizer (Muon instead of Adam) differ, recurrence does not. The same minus the Universal Transformer with the paper's positions, trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
+		"They differ in positions, data, regularization, heads and the mean of the weights, and for copy and reverse in the optimizer (Muon instead of Adam). Recurrence does not differ. The same minus the Universal Transformer with the paper's positions, trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
 		"not a test: Transformer, 4 layers in copy, length 400 (0.900 against 0.850), copy, lengths 1 to 400 (0.900 against 0.850).\n",
 		"- copy: behind Transformer, 4 layers (-0.050; one run each; z-test of these runs, n = 1,000 examples, p = 0.0014), UT, 1 step, four times the updates (-0.100; one run each; z-test of these runs, n = 1,000 examples, p < 0.001); "+
 			"not distinguishable from UT, 1 step (+0.000; one run each; z-test of these runs, n = 1,000 examples, p = 1).",

@@ -216,11 +216,11 @@ func (p *page) fromPositions(t paper.Table) {
 	if all == "" {
 		return
 	}
-	p.printf("The Universal Transformer of this block minus that of the paper's setting, %s: %s. Positions, data, regularization, heads, the mean of the weights and, for copy and reverse, the optimizer (Muon instead of Adam) differ, recurrence does not. ", set, all)
+	p.printf("The Universal Transformer of this block minus that of the paper's setting, %s: %s. They differ in positions, data, regularization, heads and the mean of the weights, and for copy and reverse in the optimizer (Muon instead of Adam). Recurrence does not differ. ", set, all)
 	if alone := p.gains(t, ours, offset, set); alone == "" {
 		p.printf("How much each adds was not measured. ")
 	} else {
-		p.printf("The same minus the Universal Transformer with the paper's positions, trained alike: %s. ", alone)
+		p.printf("The same minus the Universal Transformer with the paper's positions, trained alike: %s. These two differ in positions alone. ", alone)
 	}
 	p.printf("What recurrence adds is the difference to the other models of this block.\n\n")
 }
