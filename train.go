@@ -15,7 +15,7 @@ type TrainOptions struct {
 	Progress   func(Progress)    // called after every update; may be nil
 	Log        func(line string) // called with a line for people; may be nil
 	Extensions Extensions        // for [Resume] and for Run.Training.Pretrained; a Run that is passed to [Train] holds its own
-	AcceptData bool              // [Resume] continues although the data have changed; the vocabulary must be the same
+	AcceptData bool              // [Resume] continues although the data have changed; the vocabulary stays that of the run
 }
 
 // Progress is the state of training after an update.

@@ -216,11 +216,23 @@ func (b Batch) validate() error {
 }
 
 // OpenTask reads the data of the run's task.
-func (r Run) OpenTask() (task.Task, error) {
+func (r Run) OpenTask() (task.Task, error) { return r.openTask(r.Task.Value.Open) }
+
+// OpenTaskWith is like OpenTask, for a run that was trained with these vocabularies: they are used although the data may have changed since. A task that
+// does not make its vocabularies from the data alone has its own.
+func (r Run) OpenTaskWith(v task.Vocabularies) (task.Task, error) {
+	reopener, ok := r.Task.Value.(task.Reopener)
+	if !ok {
+		return r.OpenTask()
+	}
+	return r.openTask(func() (task.Task, error) { return reopener.OpenWith(v) })
+}
+
+func (r Run) openTask(open func() (task.Task, error)) (task.Task, error) {
 	if err := r.checkReadAgain(); err != nil {
 		return nil, err
 	}
-	opened, err := r.Task.Value.Open()
+	opened, err := open()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, r.missingFile(err)

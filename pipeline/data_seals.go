@@ -59,7 +59,7 @@ func sealedToData(c *runlog.Checkpoint) bool {
 	return false
 }
 
-// A DataError means that a run's data have changed since its checkpoint was written, with the same vocabulary.
+// A DataError means that a run's data have changed since its checkpoint was written.
 type DataError struct {
 	Dir     string // of the run
 	Changed string // "the training, test data have changed since the checkpoint of step 10"

@@ -144,7 +144,7 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	if err != nil {
 		return "", "", nil, err
 	}
-	opened, err := OpenTask(ctx, reading, p.Log)
+	opened, err := openTaskWith(ctx, reading, &m.Vocabularies, p.Log)
 	if err != nil {
 		return "", "", nil, err
 	}

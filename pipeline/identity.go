@@ -43,18 +43,22 @@ func vocabularyDigest(v task.Vocabularies) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// checkVocabulary returns an error if the task's files give another vocabulary than the one in the run directory. A run that was killed
-// before it wrote its vocabulary writes it now.
-func checkVocabulary(log *runlog.Run, opened task.Task) error {
-	known, err := readVocabularies(log)
+// knownVocabularies returns the vocabularies of a run directory, nil if the run was killed before it wrote them.
+func knownVocabularies(log *runlog.Run) (*task.Vocabularies, error) {
+	v, err := readVocabularies(log)
 	if errors.Is(err, fs.ErrNotExist) {
-		return writeVocabularies(log, opened.Vocabularies())
+		return nil, nil
 	}
-	if err != nil {
-		return err
+	return &v, err
+}
+
+// checkVocabulary returns an error if the task has another vocabulary than the one in the run directory. A run without one writes it now.
+func (t *openRun) checkVocabulary() error {
+	if t.known == nil {
+		return writeVocabularies(t.log, t.data.Vocabularies())
 	}
-	if !known.Equal(opened.Vocabularies()) {
-		return fmt.Errorf("%s: %w, or vocabulary.json has been changed: restore the files, or start a new run", log.Dir(), errVocabulary)
+	if !t.known.Equal(t.data.Vocabularies()) {
+		return fmt.Errorf("%s: %w, or vocabulary.json has been changed: restore the files, or start a new run", t.log.Dir(), errVocabulary)
 	}
 	return nil
 }

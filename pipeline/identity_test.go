@@ -113,7 +113,7 @@ func TestSealsAreChecked(t *testing.T) {
 		"nothing": {func(string, experiment.Run) {}, "", ""},
 		"tokens": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/vocabulary.json", `"a"`, `"b"`, `"b"`, `"a"`) },
 			"another vocabulary", "vocabulary.json has been changed"},
-		"data":  {func(_ string, r experiment.Run) { rewrite(t, r.Task.Value.(table.Table).Path, "a", "x") }, "", "another vocabulary"},
+		"data":  {func(_ string, r experiment.Run) { rewrite(t, r.Task.Value.(table.Table).Path, "a", "x") }, "", "data have changed"},
 		"heads": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"heads": 2`, `"heads": 4`) }, "another config.json", "another config.json"},
 		"seed":  {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"seed": 1`, `"seed": 2`) }, "another config.json", "another config.json"},
 		"beta2": {func(dir string, _ experiment.Run) { rewrite(t, dir+"/config.json", `"beta2": 0.997`, `"beta2": 0.998`) }, "", "has been edited since"},

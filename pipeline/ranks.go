@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/training"
 )
@@ -17,8 +18,38 @@ import (
 type assignment struct {
 	Run        json.RawMessage `json:"run"`
 	Vocabulary string          `json:"vocabulary"` // its digest
+	Known      *vocabularies   `json:"known"`      // those of a resumed run
 	Training   string          `json:"training"`   // digest of the training data, if they are read
 	Backend    string          `json:"backend"`    // description of rank 0's backend
+}
+
+// vocabularies are vocabularies with the file of their tokenizer.
+type vocabularies struct {
+	task.Vocabularies
+	File []byte `json:"file"` // of the tokenizer, if there is one
+}
+
+// sent returns vocabularies as they are sent; nil for nil.
+func sent(v *task.Vocabularies) *vocabularies {
+	switch {
+	case v == nil:
+		return nil
+	case v.Subwords == nil:
+		return &vocabularies{Vocabularies: *v}
+	}
+	return &vocabularies{*v, v.Subwords.File()}
+}
+
+// received returns the vocabularies that were sent.
+func (v *vocabularies) received() (*task.Vocabularies, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var err error
+	if len(v.File) > 0 {
+		v.Subwords, err = subword.ReadPieces(v.File)
+	}
+	return &v.Vocabularies, err
 }
 
 // checkRanks returns an error unless the ranks can share an update of a run.
@@ -30,8 +61,8 @@ func (c Callbacks) checkRanks(r experiment.Run) error {
 }
 
 // assign sends the other ranks an assignment, and waits until all are ready.
-func assign(group *parallel.Group, backend compute.Backend, r experiment.Run, opened task.Task) error {
-	message, err := json.Marshal(assignment{r.JSON(), vocabularyDigest(opened.Vocabularies()), dataDigests(opened)[trainingPart], backend.Description()})
+func assign(group *parallel.Group, backend compute.Backend, r experiment.Run, known *task.Vocabularies, opened task.Task) error {
+	message, err := json.Marshal(assignment{r.JSON(), vocabularyDigest(opened.Vocabularies()), sent(known), dataDigests(opened)[trainingPart], backend.Description()})
 	if err != nil {
 		return err
 	}
@@ -98,7 +129,11 @@ func accept(ctx context.Context, backend compute.Backend, message []byte) (*trai
 	if here := backend.Description(); here != a.Backend {
 		return nil, fmt.Errorf("it computes with %s, rank 0 with %s: give all ranks the same backend and number of threads", here, a.Backend)
 	}
-	opened, err := open(ctx, r, Callbacks{})
+	known, err := a.Known.received()
+	if err != nil {
+		return nil, err
+	}
+	opened, err := open(ctx, r, known, Callbacks{})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,15 @@ const (
 // OpenTask reads the data of a run's task. While that takes long, log receives the time so far; it may be nil. If ctx ends first, it returns
 // the error of ctx at once.
 func OpenTask(ctx context.Context, r experiment.Run, log func(string)) (task.Task, error) {
-	return reported(ctx, log, r.OpenTask)
+	return openTaskWith(ctx, r, nil, log)
+}
+
+// openTaskWith is like [OpenTask], with the vocabularies of an earlier run unless they are nil.
+func openTaskWith(ctx context.Context, r experiment.Run, v *task.Vocabularies, log func(string)) (task.Task, error) {
+	if v == nil {
+		return reported(ctx, log, r.OpenTask)
+	}
+	return reported(ctx, log, func() (task.Task, error) { return r.OpenTaskWith(*v) })
 }
 
 // reported runs work that reads data. If ctx ends first, it returns without waiting for it, and always with the error of ctx. While the work

@@ -33,7 +33,7 @@ type Callbacks struct {
 	// Group holds the ranks that train together; nil is this process alone. This process is rank 0; the others run [Assist].
 	Group *parallel.Group
 
-	// AcceptData lets [Resume] continue on other data than those of the checkpoint, with the same vocabulary.
+	// AcceptData lets [Resume] continue on other data than those of the checkpoint.
 	AcceptData bool
 }
 
@@ -122,13 +122,16 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	if t.reading, err = located(log, changed, c.Log); err != nil {
 		return training.Summary{}, err
 	}
+	if t.known, err = knownVocabularies(log); err != nil {
+		return training.Summary{}, err
+	}
 	if err := t.readData(ctx); err != nil {
 		return training.Summary{}, err
 	}
 	if err := t.findCheckpoint(); err != nil {
 		return training.Summary{}, err
 	}
-	if err := checkVocabulary(log, t.data); err != nil {
+	if err := t.checkVocabulary(); err != nil {
 		return training.Summary{}, err
 	}
 	before, step := t.run, t.step()
@@ -150,6 +153,7 @@ type openRun struct {
 	run       experiment.Run
 	reading   experiment.Run // the same, with the places where its data are
 	callbacks Callbacks
+	known     *task.Vocabularies // those of the run directory; nil: a new run
 	data      task.Task
 	log       *runlog.Run
 	from      *runlog.Checkpoint // nil: a new run with random weights
@@ -161,16 +165,16 @@ func (t *openRun) readData(ctx context.Context) (err error) {
 	if err := cmp.Or(engine.CheckTraining(t.backend), t.callbacks.checkRanks(t.run)); err != nil {
 		return err
 	}
-	if t.data, err = open(ctx, t.reading, t.callbacks); err != nil || !t.run.Training.ChoosesValidation() {
+	if t.data, err = open(ctx, t.reading, t.known, t.callbacks); err != nil || !t.run.Training.ChoosesValidation() {
 		return err
 	}
 	_, err = t.validation(1)
 	return err
 }
 
-// open reads the data of a run's task and reports what it contains.
-func open(ctx context.Context, r experiment.Run, c Callbacks) (task.Task, error) {
-	opened, err := OpenTask(ctx, r, c.Log)
+// open reads the data of a run's task, with the vocabularies of the run unless they are nil, and reports what it contains.
+func open(ctx context.Context, r experiment.Run, v *task.Vocabularies, c Callbacks) (task.Task, error) {
+	opened, err := openTaskWith(ctx, r, v, c.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -219,7 +223,7 @@ func (t *openRun) train(ctx context.Context, trainer *training.Trainer) (trainin
 	trainer.From, trainer.Log = t.from, t.log
 	t.from = nil // the trainer frees it
 	if t.callbacks.Group != nil {
-		if err := assign(t.callbacks.Group, t.backend, t.reading, t.data); err != nil {
+		if err := assign(t.callbacks.Group, t.backend, t.reading, t.known, t.data); err != nil {
 			return training.Summary{}, err
 		}
 	}

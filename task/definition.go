@@ -51,6 +51,13 @@ type Aligned interface {
 	Align(source []string, places int) []Alignment
 }
 
+// Reopener is a Definition that makes vocabularies from its data.
+type Reopener interface {
+	// OpenWith is like Open, with the vocabularies of a run that was trained on an earlier state of the data. Tokens that they do not have become
+	// <unknown>; a label or a tag that they do not have is an error.
+	OpenWith(Vocabularies) (Task, error)
+}
+
 // Subworded is a Definition whose text is cut into subwords.
 type Subworded interface {
 	// Subwords returns the size of the subword vocabulary; 0 if only the data tell.

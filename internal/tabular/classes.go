@@ -2,6 +2,7 @@ package tabular
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -9,6 +10,20 @@ import (
 
 // manyClasses is a number of classes from which a file with nearly as many classes as rows is probably a mistake.
 const manyClasses = 20
+
+// CheckClasses returns an error if there are classes that a run has not been trained with. what says what a class is: "label".
+func CheckClasses(what string, classes, trained []string) error {
+	var others []string
+	for _, class := range classes {
+		if !slices.Contains(trained, class) {
+			others = append(others, class)
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the data have %d %ss that the run was not trained with, %q: leave these rows out, or start a new run", len(others), what, others[:min(len(others), MaxListed)])
+}
 
 // ClassNotes returns remarks on the classes of a number of rows: those that differ only in case, in Unicode form or in white space, and that
 // most rows have a class of their own. what says what the classes are: "labels".

@@ -154,6 +154,14 @@ func (u UnknownTokens) Lines(side string) []string {
 	return []string{fmt.Sprintf("held-out %s have %d unknown tokens, among them %q", side, u.Count, u.Tokens)}
 }
 
+// NewLines describes tokens of the training part that an earlier run did not have, if there are any.
+func (u UnknownTokens) NewLines(side string) []string {
+	if u.Count == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("training %s have %d tokens that are not in the run's vocabulary and are read as <unknown>, among them %q", side, u.Count, u.Tokens)}
+}
+
 // EmptyPart is the error for rows without any for training, for choosing a checkpoint, or for evaluation. share is held out, unless the
 // rows for evaluation have a file of their own. unit says what the rows are: "rows".
 func EmptyPart(path, unit string, training, validation, evaluation int, share float64, ownFile bool) error {

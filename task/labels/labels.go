@@ -106,12 +106,23 @@ func (r reader) Target(label string) ([]vocab.ID, error) {
 }
 
 // Open reads the files. The task's Notes describe what they contain.
-func (c Labels) Open() (task.Task, error) {
+func (c Labels) Open() (task.Task, error) { return c.open(task.Vocabularies{}) }
+
+// OpenWith is like Open, with the tokens and the labels of an earlier run.
+func (c Labels) OpenWith(v task.Vocabularies) (task.Task, error) {
+	if v.Tokenizer != c.Tokenizer { // of another configuration
+		return c.Open()
+	}
+	return c.open(v)
+}
+
+// open reads the files with given vocabularies, or with those of the data if they are zero.
+func (c Labels) open(v task.Vocabularies) (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
 	c = c.resolved()
-	t := &Task{config: c}
+	t := &Task{config: c, v: v, given: v.Target != nil}
 	parts, err := t.read()
 	if err != nil {
 		return nil, err

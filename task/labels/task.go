@@ -17,6 +17,7 @@ type Task struct {
 	task.Parts
 	config  Labels
 	v       task.Vocabularies
+	given   bool // v is that of an earlier run
 	longest int
 	reports []tabular.Report
 	notes   []string
@@ -75,15 +76,18 @@ func hashOf(r row) uint64 { return r.hash }
 
 // cut splits all texts into subwords, learned from the training part or read from a file.
 func (t *Task) cut(p *parts) error {
-	pieces, err := t.config.Pieces(func(yield func(string) bool) {
-		for _, r := range p.training {
-			if !yield(r.origin.text) {
-				return
+	if !t.given {
+		pieces, err := t.config.Pieces(func(yield func(string) bool) {
+			for _, r := range p.training {
+				if !yield(r.origin.text) {
+					return
+				}
 			}
+		})
+		if err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return err
+		t.v = task.OfPieces(pieces)
 	}
 	last := len(t.reports) - 1
 	for i, rows := range []*[]row{&p.training, &p.validation, &p.evaluation} {
@@ -91,7 +95,8 @@ func (t *Task) cut(p *parts) error {
 		if i == 2 {
 			file = &t.reports[last]
 		}
-		if *rows, err = t.config.cut(pieces, *rows, file); err != nil {
+		var err error
+		if *rows, err = t.config.cut(t.v.Subwords, *rows, file); err != nil {
 			return err
 		}
 	}
@@ -100,13 +105,12 @@ func (t *Task) cut(p *parts) error {
 			return err
 		}
 	}
-	t.v = task.OfPieces(pieces)
 	return nil
 }
 
-// build builds the vocabularies and encodes the rows.
+// build builds the vocabularies, unless they are given, and encodes the rows.
 func (t *Task) build(p parts) error {
-	if t.v.Subwords == nil {
+	if t.v.Source == nil {
 		texts := func(yield func([]string) bool) {
 			for _, r := range p.training {
 				if !yield(r.tokens) {
@@ -124,16 +128,24 @@ func (t *Task) build(p parts) error {
 	if len(labels) < 2 {
 		return fmt.Errorf("all rows have the label %q: a classifier needs at least two labels", labels)
 	}
-	var err error
-	if t.v.Target, err = vocab.New(labels); err != nil {
+	if t.given {
+		if err := tabular.CheckClasses("label", labels, t.v.Target.Tokens()); err != nil {
+			return err
+		}
+	} else if target, err := vocab.New(labels); err != nil {
 		return fmt.Errorf("labels: %w", err)
+	} else {
+		t.v.Target = target
 	}
-	unknown := tabular.UnknownTokens{}
-	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.encode(p.training, nil), ValidationPart: t.encode(p.validation, nil), TestPart: t.encode(p.evaluation, &unknown)}
+	unknown, untrained := tabular.UnknownTokens{}, tabular.UnknownTokens{}
+	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.encode(p.training, &untrained), ValidationPart: t.encode(p.validation, nil), TestPart: t.encode(p.evaluation, &unknown)}
 	for _, e := range t.TrainingPart {
 		t.longest = max(t.longest, len(e.Source))
 	}
 	t.describe(p, labels, unknown)
+	if t.given {
+		t.notes = append(t.notes, untrained.NewLines("texts")...)
+	}
 	return nil
 }
 

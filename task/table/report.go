@@ -17,6 +17,8 @@ type Report struct {
 	Ambiguous  int                   `json:"ambiguous"`  // lines whose source also occurs with another target in the same file; no model can answer all of them correctly
 	Source     tabular.UnknownTokens `json:"unknown_source"`
 	Target     tabular.UnknownTokens `json:"unknown_target"`
+	NewSource  tabular.UnknownTokens `json:"-"` // of training pairs, if the vocabularies are those of an earlier run
+	NewTarget  tabular.UnknownTokens `json:"-"`
 }
 
 // String formats the report as a few lines, without a newline at the end.
@@ -32,6 +34,8 @@ func (r *Report) String() string {
 	if r.Repeated > 0 {
 		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is also in the training part", r.Repeated))
 	}
+	lines = append(lines, r.NewSource.NewLines("sources")...)
+	lines = append(lines, r.NewTarget.NewLines("targets")...)
 	lines = append(lines, r.Source.Lines("sources")...)
 	lines = append(lines, r.Target.Lines("targets")...)
 	return strings.Join(lines, "\n")

@@ -7,17 +7,19 @@ import (
 	"universal-transformer/subword"
 )
 
-// cut splits all pairs into subwords, learned from the training part or read from a file. Pairs that are too long count as malformed.
+// cut splits all pairs into subwords, given, learned from the training part or read from a file. Pairs that are too long count as malformed.
 func (t *Task) cut(p *parts, report *Report) (err error) {
-	t.subwords, err = t.config.Pieces(func(yield func(string) bool) {
-		for _, pair := range p.training {
-			if !yield(pair.source[0]) || !yield(pair.target[0]) {
-				return
+	if !t.given {
+		t.subwords, err = t.config.Pieces(func(yield func(string) bool) {
+			for _, pair := range p.training {
+				if !yield(pair.source[0]) || !yield(pair.target[0]) {
+					return
+				}
 			}
+		})
+		if err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return err
 	}
 	last := len(report.Files) - 1
 	for _, part := range []struct {

@@ -97,7 +97,15 @@ func (Table) Measure(v task.Vocabularies) task.Measure {
 
 // Open reads the files and makes the task. The task's Notes describe what the files contain.
 func (c Table) Open() (task.Task, error) {
-	t, report, err := Open(c)
+	return c.OpenWith(task.Vocabularies{Tokenizer: c.Tokenizer})
+}
+
+// OpenWith is like Open, with the tokens of an earlier run.
+func (c Table) OpenWith(v task.Vocabularies) (task.Task, error) {
+	if v.Tokenizer != c.Tokenizer { // of another configuration
+		return c.Open()
+	}
+	t, report, err := openWith(c, v)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +115,10 @@ func (c Table) Open() (task.Task, error) {
 
 // Open reads the files and returns the task and a report of what the files contain. The report is also returned if the error is that
 // too few lines are usable.
-func Open(c Table) (*Task, *Report, error) {
+func Open(c Table) (*Task, *Report, error) { return openWith(c, task.Vocabularies{}) }
+
+// openWith is like Open, with given vocabularies unless they are zero.
+func openWith(c Table, v task.Vocabularies) (*Task, *Report, error) {
 	report := &Report{}
 	if err := c.Validate(); err != nil {
 		return nil, report, err
@@ -117,7 +128,7 @@ func Open(c Table) (*Task, *Report, error) {
 	if err != nil {
 		return nil, report, err
 	}
-	t := &Task{config: c}
+	t := &Task{config: c, subwords: v.Subwords, source: v.Source, target: v.Target, given: v.Target != nil}
 	if c.Tokenizer == vocab.Subwords {
 		if err := t.cut(&parts, report); err != nil {
 			return nil, report, err

@@ -16,6 +16,7 @@ type Task struct {
 	config               Table
 	subwords             *subword.Pieces
 	source, target       *vocab.Vocabulary // may be the same vocabulary
+	given                bool              // the vocabularies are those of an earlier run
 	training             []task.Example
 	validation, heldOut  []task.Example
 	maxSource, maxTarget int
@@ -29,11 +30,17 @@ var (
 
 // build encodes the pairs.
 func (t *Task) build(p parts, report *Report) error {
-	if err := t.buildVocabularies(p.training); err != nil {
-		return fmt.Errorf("%s: %w", t.config.Path, err)
+	if !t.given {
+		if err := t.buildVocabularies(p.training); err != nil {
+			return fmt.Errorf("%s: %w", t.config.Path, err)
+		}
+	}
+	var source, target *tabular.UnknownTokens
+	if t.given {
+		source, target = &report.NewSource, &report.NewTarget
 	}
 	for _, line := range p.training {
-		e := t.encode(line, nil, nil)
+		e := t.encode(line, source, target)
 		t.maxSource, t.maxTarget = max(t.maxSource, len(e.Source)), max(t.maxTarget, len(e.Target))
 		t.training = append(t.training, e)
 	}

@@ -88,11 +88,14 @@ func (c Tags) Measure(v task.Vocabularies) task.Measure { return Measure{v} }
 func (c Tags) Reader(v task.Vocabularies) task.Reader { return reader{c, v} }
 
 // Open reads the files. The task's Notes describe what they contain.
-func (c Tags) Open() (task.Task, error) {
+func (c Tags) Open() (task.Task, error) { return c.OpenWith(task.Vocabularies{}) }
+
+// OpenWith is like Open, with the words and the tags of an earlier run.
+func (c Tags) OpenWith(v task.Vocabularies) (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	t := &Task{config: c.resolved()}
+	t := &Task{config: c.resolved(), v: v}
 	parts, err := t.read()
 	if err != nil {
 		return nil, err

@@ -69,10 +69,38 @@ func (c Tags) trained() (training []sentence) {
 
 func hashOf(r sentence) uint64 { return r.hash }
 
-// build builds the vocabularies and encodes the sentences.
+// build builds the vocabularies, unless they are given, and encodes the sentences.
 func (t *Task) build(p parts) error {
+	tags := tagsOf(slices.Concat(p.training, p.validation, p.evaluation))
+	given := t.v.Target != nil
+	switch {
+	case len(tags) < 2:
+		return fmt.Errorf("all words have the tag %q: at least two tags are needed", tags)
+	case given:
+		if err := tabular.CheckClasses("tag", tags, t.v.Target.Tokens()); err != nil {
+			return err
+		}
+	default:
+		if err := t.buildVocabularies(p.training, tags); err != nil {
+			return err
+		}
+	}
+	unknown, untrained := tabular.UnknownTokens{}, tabular.UnknownTokens{}
+	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.examples(p.training, &untrained), ValidationPart: t.examples(p.validation, nil), TestPart: t.examples(p.evaluation, &unknown)}
+	for _, s := range p.training {
+		t.longest = max(t.longest, len(s.origin.words))
+	}
+	t.describe(p, tags, unknown)
+	if given {
+		t.notes = append(t.notes, untrained.NewLines("sentences")...)
+	}
+	return nil
+}
+
+// buildVocabularies builds the vocabulary of words from the training part, and that of the tags.
+func (t *Task) buildVocabularies(training []sentence, tags []string) error {
 	source, err := vocab.Build(func(yield func([]string) bool) {
-		for _, s := range p.training {
+		for _, s := range training {
 			for _, word := range s.origin.words {
 				if !yield(t.config.parts(word)) {
 					return
@@ -83,10 +111,6 @@ func (t *Task) build(p parts) error {
 	if err != nil {
 		return err
 	}
-	tags := tagsOf(slices.Concat(p.training, p.validation, p.evaluation))
-	if len(tags) < 2 {
-		return fmt.Errorf("all words have the tag %q: at least two tags are needed", tags)
-	}
 	target, err := vocab.New(tags)
 	if err != nil {
 		return fmt.Errorf("tags: %w", err)
@@ -95,12 +119,6 @@ func (t *Task) build(p parts) error {
 	if t.config.Affixes > 0 {
 		t.v.TokensPerPosition = wordParts
 	}
-	unknown := tabular.UnknownTokens{}
-	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.examples(p.training, nil), ValidationPart: t.examples(p.validation, nil), TestPart: t.examples(p.evaluation, &unknown)}
-	for _, s := range p.training {
-		t.longest = max(t.longest, len(s.origin.words))
-	}
-	t.describe(p, tags, unknown)
 	return nil
 }
 

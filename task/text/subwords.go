@@ -16,22 +16,25 @@ func (t *Task) divideIntoSubwords(lines []line) error {
 	} else {
 		training, validation, test = t.config.divideBytes(lines[0].text)
 	}
-	pieces, err := t.config.Pieces(func(yield func(string) bool) {
-		for _, l := range training {
-			if !yield(l.text) {
-				return
+	if t.ids.Target == nil {
+		pieces, err := t.config.Pieces(func(yield func(string) bool) {
+			for _, l := range training {
+				if !yield(l.text) {
+					return
+				}
 			}
+		})
+		if err != nil {
+			return err
 		}
-	})
-	if err != nil {
-		return err
+		t.ids = task.OfPieces(pieces)
+		t.ids.Source = nil
 	}
-	t.ids = task.OfPieces(pieces)
-	t.ids.Source = nil
+	var err error
 	var parts [3][][]string
 	for i, of := range [][]line{training, validation, test} {
 		var notes []string
-		if parts[i], notes, err = t.config.split(of, pieces.Split); err != nil {
+		if parts[i], notes, err = t.config.split(of, t.ids.Subwords.Split); err != nil {
 			return fmt.Errorf("%s: %w", [...]string{"for training", "for validation", "for the test"}[i], err)
 		}
 		t.notes = append(t.notes, notes...)

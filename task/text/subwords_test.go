@@ -17,7 +17,7 @@ import (
 func TestSubwordsOfAText(t *testing.T) {
 	content := strings.Repeat("änderung über alles\n", 90) + strings.Repeat("quetzalcoatl☃\n", 14)
 	c := Text{Tokenizer: vocab.Subwords, Length: 8, Choice: subword.Choice{TokenizerSize: 300}}.resolved()
-	opened, err := c.open(content)
+	opened, err := c.open(content, task.Vocabularies{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +47,7 @@ func TestSubwordsOfLines(t *testing.T) {
 		fmt.Fprintf(&content, "line %d of some\n\n", i)
 	}
 	c := Text{Tokenizer: vocab.Subwords, Lines: true, Length: 12, Choice: subword.Choice{TokenizerSize: 320}}.resolved()
-	opened, err := c.open(content.String())
+	opened, err := c.open(content.String(), task.Vocabularies{})
 	if err != nil {
 		t.Fatal(err)
 	}

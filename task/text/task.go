@@ -29,6 +29,14 @@ var (
 
 // Open reads the file.
 func (c Text) Open() (task.Task, error) {
+	return c.OpenWith(task.Vocabularies{Tokenizer: c.Tokenizer})
+}
+
+// OpenWith is like Open, with the tokens of an earlier run.
+func (c Text) OpenWith(v task.Vocabularies) (task.Task, error) {
+	if v.Tokenizer != c.Tokenizer { // of another configuration
+		v = task.Vocabularies{}
+	}
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -37,15 +45,15 @@ func (c Text) Open() (task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	return c.open(content, notes...)
+	return c.open(content, v, notes...)
 }
 
-// open makes the task from the file's content.
-func (c Text) open(content string, notes ...string) (task.Task, error) {
+// open makes the task from the file's content, with given vocabularies unless they are zero.
+func (c Text) open(content string, v task.Vocabularies, notes ...string) (task.Task, error) {
 	if content == "" {
 		return nil, fmt.Errorf("%s is empty: it must contain text", c.Path)
 	}
-	t := &Task{config: c, notes: notes}
+	t := &Task{config: c, ids: v, notes: notes}
 	var err error
 	switch {
 	case c.Tokenizer == vocab.Subwords:
@@ -120,8 +128,11 @@ func encode(v *vocab.Vocabulary, tokens []string) []vocab.ID {
 	return ids
 }
 
-// build builds the vocabulary from the training part.
+// build builds the vocabulary from the training part, unless it is given.
 func (t *Task) build(training [][]string) error {
+	if t.ids.Target != nil {
+		return nil
+	}
 	v, err := vocab.Build(slices.Values(training), t.config.MinCount, vocab.WithUnknown())
 	t.ids = task.Vocabularies{Tokenizer: t.config.Tokenizer, Target: v}
 	return err

@@ -215,7 +215,7 @@ func FuzzOpen(f *testing.F) {
 		if c.Validate() != nil {
 			return
 		}
-		tk, err := c.resolved().open(content)
+		tk, err := c.resolved().open(content, task.Vocabularies{})
 		if err != nil {
 			if !strings.HasPrefix(err.Error(), "x") || strings.Contains(err.Error(), "\n") {
 				t.Fatalf("the error %q does not name the file, or is no line", err)

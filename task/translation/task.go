@@ -39,7 +39,10 @@ const (
 )
 
 // Open reads the files: once to learn subwords, unless a file of subwords is given, and once to encode the pairs.
-func (c Translation) Open() (task.Task, error) {
+func (c Translation) Open() (task.Task, error) { return c.OpenWith(task.Vocabularies{}) }
+
+// OpenWith is like Open, with the subwords of an earlier run.
+func (c Translation) OpenWith(v task.Vocabularies) (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
@@ -48,9 +51,11 @@ func (c Translation) Open() (task.Task, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Task{config: c}
-	if t.pieces, err = c.findPieces(f); err != nil {
-		return nil, err
+	t := &Task{config: c, pieces: v.Subwords}
+	if t.pieces == nil {
+		if t.pieces, err = c.findPieces(f); err != nil {
+			return nil, err
+		}
 	}
 	if c.BPEDropout > 0 && !t.pieces.HasMerges() {
 		return nil, fmt.Errorf("bpe_dropout is %v, but the subwords of tokenizer_file %s have no merges: leave one of them out", c.BPEDropout, c.TokenizerFile)
