@@ -98,7 +98,11 @@ func (m *Model) ExportRun(dir string) error {
 	maps.DeleteFunc(weights.Meta, func(key, _ string) bool {
 		return slices.Contains([]string{"step", "version", "sha256", training.StateKey}, key)
 	}) // those of runlog, and the state of training
-	return writeWeights(dir, config, m.Vocabularies, m.Step, weights)
+	recorded, err := readChanges(m.log) // that lead from the checkpoint's configuration to the present one
+	if err != nil {
+		return err
+	}
+	return writeWeights(dir, config, recorded, m.Vocabularies, m.Step, weights)
 }
 
 // WriteWeights writes a run directory like that of [Model.ExportRun], of parameters that were trained elsewhere. Parameters that are not exactly
@@ -114,16 +118,19 @@ func WriteWeights(dir string, backend compute.Backend, r experiment.Run, v task.
 	if err := compareParameters(parameters, want, "they describe"); err != nil {
 		return err
 	}
-	return writeWeights(dir, r, v, weights.Step, weights)
+	return writeWeights(dir, r, changes{}, v, weights.Step, weights)
 }
 
 // writeWeights creates a run directory with one checkpoint.
-func writeWeights(dir string, config any, v task.Vocabularies, step int64, weights *runlog.Checkpoint) (err error) {
+func writeWeights(dir string, config any, recorded changes, v task.Vocabularies, step int64, weights *runlog.Checkpoint) (err error) {
 	log, err := runlog.Create(dir, config)
 	if err != nil {
 		return err
 	}
 	err = writeVocabularies(log, v)
+	if err == nil && len(recorded.Changes) > 0 {
+		err = log.WriteJSON(changesFile, recorded)
+	}
 	if err == nil {
 		err = log.SaveBest(step, weights, 0)
 	}

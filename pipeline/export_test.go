@@ -140,3 +140,28 @@ func TestExportRun(t *testing.T) {
 		t.Error("a resume that is refused changes the configuration")
 	}
 }
+
+// The weights of a best checkpoint that is older than a change of the configuration are exported with the change, so that the export is used
+// without a note.
+// Caught when planted: an export without changes.json.
+func TestExportOfAChangedRun(t *testing.T) {
+	dir, _ := briefly(t)
+	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=8", "training.log_every=1"); err != nil {
+		t.Fatal(err)
+	}
+	markBest(t, dir, 6)
+	exported := filepath.Join(t.TempDir(), "exported")
+	for _, from := range []string{dir, exported} {
+		m, err := pipeline.Load(from, enginetest.Backend(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if from == dir {
+			err = m.ExportRun(exported)
+		}
+		m.Close()
+		if err != nil || m.Step != 6 || len(m.Notes) > 0 {
+			t.Errorf("%s: step %d, notes %q, %v", from, m.Step, m.Notes, err)
+		}
+	}
+}
