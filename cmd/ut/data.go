@@ -19,7 +19,7 @@ func newData() *cobra.Command {
 examples of a task.`,
 		Example: `  ut data babi --dir data
   ut data lambada --archive lambada-dataset.tar.gz
-  ut data sample reverse --count 5`,
+  ut data sample algorithmic/reverse --count 5`,
 	}
 	parent(c, newDataBabi(), newDataLinzen(), newDataLambada(), newDataGutenberg(), newDataSample())
 	return c

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"universal-transformer/experiment/recipes"
+)
+
+// Every recipe that an example of a command's help names exists, under its present name.
+// Caught when planted: a name of an earlier version, in the help of a command or of its parent.
+func TestExamplesNameRecipes(t *testing.T) {
+	root, found := newRoot(), 0
+	for _, c := range append(root.Commands(), commandsBelow(root)...) {
+		for line := range strings.Lines(c.Example) {
+			for part := range strings.SplitSeq(line, ";") {
+				name, ok := exampleRecipe(root, part)
+				if !ok {
+					continue
+				}
+				found++
+				if _, err := recipes.Named(name); err != nil {
+					t.Errorf("%s --help: %q: %v", c.CommandPath(), strings.TrimSpace(part), err)
+				}
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("only %d recipes in examples", found)
+	}
+}
+
+// commandsBelow returns the commands of the commands.
+func commandsBelow(root *cobra.Command) (list []*cobra.Command) {
+	for _, c := range root.Commands() {
+		list = append(list, c.Commands()...)
+	}
+	return list
+}
+
+// exampleRecipe returns the first argument of a command that takes a recipe, unless it is a run.
+func exampleRecipe(root *cobra.Command, example string) (name string, ok bool) {
+	words := strings.Fields(example)
+	if len(words) < 2 || words[0] != "ut" {
+		return "", false
+	}
+	if at := strings.IndexAny(example, "<>|&"); at >= 0 {
+		words = strings.Fields(example[:at])
+	}
+	c, rest, err := root.Find(words[1:])
+	if err != nil || !strings.Contains(c.Use, "RECIPE") || c.ParseFlags(rest) != nil || c.Flags().NArg() == 0 {
+		return "", false
+	}
+	name = c.Flags().Arg(0)
+	return name, !strings.HasPrefix(name, "runs/") && !strings.HasPrefix(name, "models/") && !strings.Contains(name, ".json")
+}
