@@ -12,9 +12,10 @@ const classifyHelp = `classify reads one text per line and writes its label and 
 tab, in the same order. Lines that arrive quickly are classified in batches, others immediately. It
 is for models that answer with a class, such as those of own-labels.
 
-A line that is empty, too long, or has tokens outside the vocabulary is reported on standard error
-and skipped. In a pipe its answer is an empty line, so that answers stay aligned with their texts,
-and the exit code is 1 at the end.
+A line that is empty or too long is reported on standard error and skipped. In a pipe its answer is
+an empty line, so that answers stay aligned with their texts, and the exit code is 1 at the end.
+Tokens outside the vocabulary are read as <unknown>, with a message on standard error; a model of
+another task than labels may have no such token, and skips the line.
 
 With --json, each line is an object with the fields
   label          the most probable label
