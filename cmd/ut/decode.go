@@ -198,7 +198,7 @@ func decodeWhole(bad *badLines, m *pipeline.Model, lines []string, how pipeline.
 	return nil
 }
 
-// validLine returns an error if a line cannot be a source. It reports the number of tokens that the model does not know.
+// validLine returns an error if a line cannot be a source. It reports tokens that the model does not know.
 func validLine(bad *badLines, m *pipeline.Model, line input, how pipeline.DecodeOptions) error {
 	if line.err != nil {
 		return line.err
@@ -207,12 +207,7 @@ func validLine(bad *badLines, m *pipeline.Model, line input, how pipeline.Decode
 	if err != nil {
 		return err
 	}
-	switch unknown := len(in.Unknown); {
-	case unknown == 1:
-		bad.c.PrintErrf("ut: line %d: 1 unknown token is read as <unknown>\n", bad.lines+1)
-	case unknown > 1:
-		bad.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", bad.lines+1, unknown)
-	}
+	bad.remark(bad.lines+1, in)
 	return how.Check(in)
 }
 

@@ -8,10 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	"universal-transformer/task"
 )
 
 const (
@@ -132,6 +136,31 @@ func newBadLines(c *cobra.Command) badLines {
 func (p *badLines) report(line int, err error) {
 	p.count++
 	p.c.PrintErrf("ut: line %d: %s\n", line, oneLine(err))
+}
+
+// maxUnknown is the number of unknown tokens that a message names.
+const maxUnknown = 5
+
+// remark reports the tokens of a line that the model does not know.
+func (p *badLines) remark(line int, in task.Input) {
+	n := len(in.Unknown)
+	if n == 0 {
+		return
+	}
+	what := "1 unknown token is"
+	if n > 1 {
+		what = fmt.Sprintf("%d unknown tokens are", n)
+	}
+	var different []string
+	for _, token := range in.Unknown {
+		if quoted := strconv.Quote(token); !slices.Contains(different, quoted) {
+			different = append(different, quoted)
+		}
+	}
+	if more := len(different) - maxUnknown; more > 0 {
+		different = append(different[:maxUnknown], fmt.Sprintf("and %d more", more))
+	}
+	p.c.PrintErrf("ut: line %d: %s read as <unknown>: %s\n", line, what, strings.Join(different, ", "))
 }
 
 // skip writes an empty line for a missing answer, so that answers stay aligned with their lines.

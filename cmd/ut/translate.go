@@ -17,7 +17,8 @@ the same order. It decodes by beam search of width 4 with the authors' length pe
 translate is faster than decode for whole files. The translation of an empty line is an empty line.
 
 A line that is too long or not UTF-8 is reported on standard error, its translation is an empty
-line, and the exit code is 1 at the end. --max-source rejects lines of more tokens.
+line, and the exit code is 1 at the end. --max-source rejects lines of more tokens. Tokens outside
+the vocabulary are read as <unknown>, with a message on standard error.
 
 ` + beamHelp + "\n\n" + lengthHelp + "\n\n" + exitHelp + "\n\n" + answerFieldsHelp
 
@@ -102,6 +103,7 @@ func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.De
 		}
 		in, err := m.Read(line.text)
 		if err = cmp.Or(line.err, err); err == nil {
+			bad.remark(bad.lines, in)
 			err = how.Check(in)
 		}
 		if err != nil {

@@ -117,7 +117,7 @@ func checkTokenizerIsSealed(t *testing.T, run string) {
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}
-	if r := ut(t, "train", "--resume", run, "--set", "training.steps=50"); r.code != 1 || !strings.Contains(r.stderr, "\nut: tokenizer.json is missing: restore it\n") {
+	if r := ut(t, "train", "--resume", run, "--set", "training.steps=50"); r.code != 1 || !strings.Contains(r.stderr, "ut: tokenizer.json is missing: restore it\n") {
 		t.Errorf("%+v", r)
 	}
 }
