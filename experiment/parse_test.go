@@ -355,8 +355,8 @@ func TestSetTokenizer(t *testing.T) {
 		"a file":                {set: []string{"task.tokenizer_file=tok.json"}},
 		"subwords":              {set: []string{"task.tokenizer=subwords"}, size: 2000},
 		"another size":          {set: []string{"task.tokenizer_size=300", "task.tokenizer=subwords"}, size: 300},
-		"a size that is set":    {set: []string{"task.tokenizer=whitespace", "task.tokenizer_size=300"}, want: "set tokenizer to subwords, or tokenizer_size to 0"},
-		"a file and a set size": {set: []string{"task.tokenizer_size=300", "task.tokenizer_file=tok.json"}, want: "or set tokenizer_size to 0"},
+		"a size that is set":    {set: []string{"task.tokenizer=whitespace", "task.tokenizer_size=300"}, want: "set task.tokenizer=subwords, or task.tokenizer_size=0"},
+		"a file and a set size": {set: []string{"task.tokenizer_size=300", "task.tokenizer_file=tok.json"}, want: "or set task.tokenizer_size=0"},
 	} {
 		r, err := recipes.MustRun("own-labels").Set(c.set...)
 		if c.want != "" {

@@ -25,11 +25,11 @@ func (c Choice) Check(t vocab.Tokenizer) error {
 	}
 	switch {
 	case t != vocab.Subwords && c.TokenizerFile != "":
-		return fmt.Errorf("tokenizer_file is %q, but tokenizer is %s: set tokenizer to subwords", c.TokenizerFile, t)
+		return fmt.Errorf("tokenizer_file is %q, but tokenizer is %s: set task.tokenizer=subwords", c.TokenizerFile, t)
 	case t != vocab.Subwords && c.TokenizerSize != 0:
-		return fmt.Errorf("tokenizer_size is %d, but tokenizer is %s: set tokenizer to subwords, or tokenizer_size to 0", c.TokenizerSize, t)
+		return fmt.Errorf("tokenizer_size is %d, but tokenizer is %s: set task.tokenizer=subwords, or task.tokenizer_size=0", c.TokenizerSize, t)
 	case c.TokenizerFile != "" && c.TokenizerSize != 0:
-		return fmt.Errorf("tokenizer_file is %q and tokenizer_size is %d: leave one of them out, or set tokenizer_size to 0", c.TokenizerFile, c.TokenizerSize)
+		return fmt.Errorf("tokenizer_file is %q and tokenizer_size is %d: leave one of them out, or set task.tokenizer_size=0", c.TokenizerFile, c.TokenizerSize)
 	}
 	if err := (&Trainer{Size: c.TokenizerSize}).Validate(); err != nil {
 		return fmt.Errorf("tokenizer_%w", err)

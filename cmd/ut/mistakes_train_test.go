@@ -244,7 +244,7 @@ var configurationMistakes = []mistake{
 	{"train own-pairs --set task.table.path={utf16}", 1, "{utf16}: it is UTF-16: convert it to UTF-8", ""},
 	{"train own-pairs --set task.table.path={latin1}", 1, "not valid UTF-8", ""},
 	{"train own-pairs --set task.table.path={odd}", 1, "no tab between source and target", ""},
-	{"train own-pairs --set task.table.path={pairs}", 1, "add lines, change held_out or name a held_out_path", ""},
+	{"train own-pairs --set task.table.path={pairs}", 1, "raise task.held_out or name a task.held_out_path", ""},
 	{"train own-text", 1, "text.txt: no such file or directory: set task.text.path to the location of the data", ""},
 	{"train own-text --set task.path={empty}", 1, "{empty} is empty: it must contain text", ""},
 	{"train own-text --set task.path=/dev/zero", 1, "/dev/zero is a device", ""},

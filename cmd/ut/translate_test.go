@@ -158,7 +158,7 @@ func TestTranslationMistakes(t *testing.T) {
 		{[]string{"train", "own-translation", "--set", "training.decoded=-1"}, "training.decoded is -1"},
 		{[]string{"train", "own-translation", "--set", "training.decoded=0"}, "training.best_by_measure is true, but no answers are measured"},
 		{[]string{"train", "own-text", "--set", "training.decoded=9"}, "training.decoded is 9"},
-		{[]string{"train", "own-text", "--set", "task.tokenizer_file=x"}, "set tokenizer to subwords"},
+		{[]string{"train", "own-text", "--set", "task.tokenizer_file=x"}, "set task.tokenizer=subwords"},
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.en"), "--set", "task.tokenizer_size=0", "--set", "task.tokenizer_file=" + filepath.Join(dir, "none.json")}, "none.json\" does not exist"},
 		{[]string{"translate"}, "RUN is missing"},
 		{[]string{"translate", dir}, "is not a run directory"},

@@ -34,7 +34,7 @@ func (l Layout) wrongDelimiter(text string, first Row) error {
 	for _, delimiter := range ";|" {
 		s := scanner{comma: delimiter}
 		if fields, err := s.fields(strings.NewReader(text)); err == nil && len(fields) > 1 {
-			return fmt.Errorf("the fields of the first row stand between %q, not between commas: set delimiter to %q", string(delimiter), string(delimiter))
+			return fmt.Errorf("the fields of the first row stand between %q, not between commas: set task.delimiter=%q", string(delimiter), string(delimiter))
 		}
 	}
 	return nil

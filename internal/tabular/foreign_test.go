@@ -13,7 +13,7 @@ import (
 // one is read.
 // Caught when planted: quotes that are blamed for semicolons; rows of JSON taken for csv; rows split at a comma in a text.
 func TestForeignFiles(t *testing.T) {
-	const semicolons, lines = `the fields of the first row stand between ";", not between commas: set delimiter to ";"`, `set delimiter to "|"`
+	const semicolons, lines = `the fields of the first row stand between ";", not between commas: set task.delimiter=";"`, `set task.delimiter="|"`
 	const json = "it is JSON, which is not read: convert it with: jq -r '"
 	for name, c := range map[string]struct {
 		layout        tabular.Layout

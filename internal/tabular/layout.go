@@ -47,10 +47,10 @@ func (l Layout) Validate() error {
 	case l.Delimiter == "":
 		return nil
 	case l.Format == TSV || l.Format == Spaces:
-		return fmt.Errorf("delimiter is %q, but format is %s: set format to %s", l.Delimiter, l.Format, CSV)
+		return fmt.Errorf("delimiter is %q, but format is %s: set task.format=%s", l.Delimiter, l.Format, CSV)
 	}
 	if r, size := utf8.DecodeRuneInString(l.Delimiter); size != len(l.Delimiter) || r == utf8.RuneError || strings.ContainsRune("\"\r\n\x00", r) {
-		return fmt.Errorf("delimiter is %q: it must be one character, such as a semicolon; for tabs set format to %s", l.Delimiter, TSV)
+		return fmt.Errorf("delimiter is %q: it must be one character, such as a semicolon; for tabs set task.format=%s", l.Delimiter, TSV)
 	}
 	return nil
 }
@@ -66,6 +66,9 @@ type Column struct {
 // field returns the name of the column's field in the configuration.
 func (c Column) field() string { return c.Name + "_column" }
 
+// setting returns the path of that field as it is set.
+func (c Column) setting() string { return "task." + c.field() }
+
 // number returns the number of a column that is chosen by number.
 func (c Column) number() (int, bool) {
 	n, err := strconv.Atoi(strings.TrimSpace(c.Choice))
@@ -80,7 +83,7 @@ func (l Layout) ValidateColumns(columns ...Column) error {
 		case numbered && n < 1:
 			return fmt.Errorf("%s is %q: columns are counted from 1", c.field(), c.Choice)
 		case c.Choice != "" && !numbered && l.Header == No:
-			return fmt.Errorf("%s is %q, but header is no: choose the column by number, or set header to yes", c.field(), c.Choice)
+			return fmt.Errorf("%s is %q, but header is no: choose the column by number, or set task.header=yes", c.field(), c.Choice)
 		}
 	}
 	return nil
@@ -150,13 +153,13 @@ func (c Column) place(i int, names []string, header bool) (at int, found bool, e
 func (p places) check(n int, columns []Column) error {
 	for i, at := range p.at {
 		if at >= n && (p.header || p.chosen) {
-			return &ColumnError{n, fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].field(), at+1, n)}
+			return &ColumnError{n, fmt.Sprintf("%s is column %d, but the first row has %d", columns[i].setting(), at+1, n)}
 		}
 		if n == 1 && columns[i].Last {
 			return &ColumnError{1, fmt.Sprintf("the first row has one column: a row needs %s and %s", columns[0].Name, columns[i].Name)}
 		}
 		if before := slices.Index(p.at, at); before < i {
-			return fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].field(), columns[i].field(), at+1)
+			return fmt.Errorf("%s and %s are both column %d: choose them with these fields, by name or number", columns[before].setting(), columns[i].setting(), at+1)
 		}
 	}
 	return nil
@@ -195,7 +198,7 @@ func find(names []string, c Column) (int, bool) {
 // repeated returns an error if the name of the found column is also that of another one.
 func repeated(names []string, at int, c Column) error {
 	if next := slices.Index(names[at+1:], names[at]); next >= 0 {
-		return fmt.Errorf("columns %d and %d are both named %q: choose one by number, with %s", at+1, at+next+2, names[at], c.field())
+		return fmt.Errorf("columns %d and %d are both named %q: choose one by number, with %s", at+1, at+next+2, names[at], c.setting())
 	}
 	return nil
 }
@@ -213,5 +216,5 @@ func notFound(names []string, c Column) error {
 	if near, ok := strictjson.Nearest(c.Choice, names); ok && len(names) > 1 {
 		hint = fmt.Sprintf(": did you mean %q?", near)
 	}
-	return &ColumnError{len(names), fmt.Sprintf("%s is %q, but the columns are %q%s", c.field(), c.Choice, names, hint)}
+	return &ColumnError{len(names), fmt.Sprintf("%s is %q, but the columns are %q%s", c.setting(), c.Choice, names, hint)}
 }

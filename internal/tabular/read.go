@@ -38,6 +38,10 @@ type Info struct {
 	Digest string // SHA-256 of the decompressed file, in hexadecimal
 	Header string // a remark on the first row; else ""
 	Named  bool   // the first row is a header
+
+	csv  bool
+	many []string // the first row, if it has more columns than are read and none is chosen
+	how  string   // how to choose them
 }
 
 // Read calls each with every row of a file but the header. Malformed rows have an error of their own; a file that cannot be read, or that
@@ -51,7 +55,8 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 	digest := sha256.New()
 	buffered := bufio.NewReaderSize(io.TeeReader(f, digest), 64<<10)
 	l.Format = l.detect(path, buffered)
-	info.Header, info.Named, err = l.parse(textfile.NewLineReader(buffered, maxFile), columns, each)
+	info, err = l.parse(textfile.NewLineReader(buffered, maxFile), columns, each)
+	info.csv = l.Format == CSV
 	info.Digest = hex.EncodeToString(digest.Sum(nil))
 	var invalid *invalidError
 	if errors.As(err, &invalid) {
@@ -94,12 +99,12 @@ func (e *invalidError) Error() string {
 
 // Parse is like Read, for text that is decompressed; an empty Format is tsv. It returns the remark on the first row.
 func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (remark string, err error) {
-	remark, _, err = l.parse(r, columns, each)
-	return remark, err
+	info, err := l.parse(r, columns, each)
+	return info.Header, err
 }
 
-// parse is like Parse, and reports whether the first row is a header.
-func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark string, named bool, err error) {
+// parse is like Parse, and returns what it learns of the file.
+func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (info Info, err error) {
 	s := &scanner{lines: bufio.NewReaderSize(r, 64<<10)}
 	switch l.Format {
 	case CSV:
@@ -119,23 +124,26 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark str
 		text := s.peek()
 		row, err := s.next()
 		if err == io.EOF {
-			return remark, p.header, nil
+			return info, nil
 		}
 		if top && err == nil && row.Err != ErrBlank {
 			top, err = false, l.foreign(text, row, columns)
 		}
 		if err != nil {
-			return remark, p.header, err
+			return info, err
 		}
 		if first && row.Err == nil {
 			first = false
 			if p, err = l.place(row.Fields, columns); err != nil {
-				return remark, p.header, err
+				return info, err
 			}
 			if err := l.wrongDelimiter(text, row); err != nil {
-				return remark, p.header, err
+				return info, err
 			}
-			remark = l.describe(row.Fields, p, columns)
+			info.Header, info.Named = l.describe(row.Fields, p, columns), p.header
+			if !p.chosen && !l.other && p.fields > 0 && len(row.Fields) > p.fields {
+				info.many, info.how = row.Fields, l.chosenBy(columns)
+			}
 			if p.header {
 				continue
 			}
@@ -145,6 +153,15 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (remark str
 		}
 		each(row)
 	}
+}
+
+// chosenBy says how columns are chosen.
+func (l Layout) chosenBy(columns []Column) string {
+	var list []string
+	for _, c := range columns {
+		list = append(list, c.setting()+"=NAME")
+	}
+	return "choose by name, or by number, with " + strings.Join(list, " and ")
 }
 
 // declared returns the delimiter that spreadsheet programs declare in a line before the rows, as in "sep=;", and whether text is such a line.
@@ -168,7 +185,7 @@ func (l Layout) describe(fields []string, p places, columns []Column) string {
 	if p.header {
 		return "the first row is a header: " + strings.Join(list, ", ")
 	}
-	return fmt.Sprintf("the first row, with the %s %q, is no header: set header to %s if it names the columns", columns[1].Name, fields[p.at[1]], Yes)
+	return fmt.Sprintf("the first row is read as data, with the %s %q: if it is a header, set task.header=%s", columns[1].Name, fields[p.at[1]], Yes)
 }
 
 // choose returns the fields of the columns.
@@ -202,7 +219,7 @@ func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
 	case l.other:
 		return errors.New(problem)
 	case !p.chosen && !columns[1].Last && len(fields) > p.fields:
-		return fmt.Errorf("%s: choose the columns with %s and %s", problem, columns[0].field(), columns[1].field())
+		return fmt.Errorf("%s: choose the columns with %s and %s", problem, columns[0].setting(), columns[1].setting())
 	case l.Format == CSV && len(fields) > p.fields:
 		return fmt.Errorf("%s: quote a field that has the delimiter", problem)
 	}
@@ -218,15 +235,15 @@ func (l Layout) separator(row string) string {
 	case l.other:
 		return ""
 	case strings.Contains(row, "\t"): // never in csv
-		return "set format to tsv if the fields stand between tabs"
+		return "set task.format=tsv if the fields stand between tabs"
 	case strings.Contains(row, ";"):
-		return `set delimiter to ";" if the fields stand between semicolons`
+		return `set task.delimiter=";" if the fields stand between semicolons`
 	case strings.Contains(row, "|"):
-		return `set delimiter to "|" if the fields stand between such lines`
+		return `set task.delimiter="|" if the fields stand between such lines`
 	case strings.Contains(row, ",") && l.Format != CSV:
-		return "set format to csv if the fields stand between commas"
+		return "set task.format=csv if the fields stand between commas"
 	case l.Format == CSV:
-		return "set format to tsv, or delimiter to the character between the fields"
+		return "set task.format=tsv, or task.delimiter to the character between the fields"
 	}
 	return ""
 }

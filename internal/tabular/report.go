@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -17,13 +18,15 @@ type Report struct {
 	Path      string      `json:"path"`
 	Digest    string      `json:"sha256"`           // of the whole file, in hexadecimal; of a compressed one, decompressed
 	Header    string      `json:"header,omitempty"` // a remark on the first row
-	Unit      string      `json:"unit,omitempty"`   // what is counted: "sentences"; empty: lines
+	Unit      string      `json:"unit,omitempty"`   // what is counted: "sentences", "rows"; empty: lines
 	Lines     int         `json:"lines"`            // rows, or what the unit is
 	Usable    int         `json:"usable"`
 	Skipped   int         `json:"skipped"`
 	Malformed []Malformed `json:"malformed"` // the first ten malformed rows, which are skipped
 
-	named bool // the first row is a header
+	named bool     // the first row is a header
+	many  []string // the first row, if it has more columns than are read and none is chosen
+	how   string   // how to choose them
 }
 
 // Malformed is a malformed row.
@@ -46,7 +49,10 @@ func ReadFile[T any](l Layout, path string, columns []Column, convert func(line 
 
 // Describe records what is known of the file.
 func (r *Report) Describe(info Info) {
-	r.Digest, r.Header, r.named = info.Digest, info.Header, info.Named
+	r.Digest, r.Header, r.named, r.many, r.how = info.Digest, info.Header, info.Named, info.many, info.how
+	if info.csv {
+		r.Unit = cmp.Or(r.Unit, "rows") // which may have several lines
+	}
 }
 
 // Add appends a row to those before, or counts it as malformed.
@@ -73,9 +79,25 @@ func (r *Report) Skip(line int, reason string) {
 	}
 }
 
-// NoteFirst remarks that only the first row has a class that no other row has, so that it may be a header that was taken for data. what
+// CheckFirst returns an error if the first row alone has a class that no other row has, so that it may be a header that was taken for data. what
 // says what the classes are: "label".
+func (r *Report) CheckFirst(l Layout, what string, classes []string) error {
+	if !r.firstAlone(l, classes) {
+		return nil
+	}
+	return fmt.Errorf("%s: the first row is read as data, but its %s, %q, is that of no other row, and every other %s is that of several: if it is a header, set task.header=%s, otherwise task.header=%s",
+		r.Path, what, classes[0], what, Yes, No)
+}
+
+// NoteFirst remarks on what [Report.CheckFirst] refuses.
 func (r *Report) NoteFirst(l Layout, what string, classes []string) {
+	if r.firstAlone(l, classes) {
+		r.Header = fmt.Sprintf("the first row is read as data (%q is the %s of no other row): if it is a header, set task.header=%s", classes[0], what, Yes)
+	}
+}
+
+// firstAlone reports whether the first row has a class that no other row has, and all other classes are those of several rows.
+func (r *Report) firstAlone(l Layout, classes []string) bool {
 	count, single := map[string]int{}, 0
 	for _, class := range classes {
 		count[class]++
@@ -85,9 +107,7 @@ func (r *Report) NoteFirst(l Layout, what string, classes []string) {
 			single++
 		}
 	}
-	if single == 1 && len(count) > 1 && count[classes[0]] == 1 && l.Header == "" && !l.other && !r.named {
-		r.Header = fmt.Sprintf("the %s of the first row, %q, occurs in no other: set header to %s if that row names the columns", what, classes[0], Yes)
-	}
+	return single == 1 && len(count) > 1 && count[classes[0]] == 1 && l.Header == "" && !l.other && !r.named
 }
 
 // Check returns an error if the file is empty, or if none or fewer than half of its rows are usable. want describes a row.
@@ -97,12 +117,26 @@ func (r *Report) Check(want string) error {
 		return fmt.Errorf("%s has a header and nothing else: it must have %s", r.Path, want)
 	case r.Lines == 0:
 		return fmt.Errorf("%s is empty: it must have %s", r.Path, want)
+	case r.Skipped > r.Usable && len(r.many) > 0:
+		return fmt.Errorf("%s has %d columns (%s): %s", r.Path, len(r.many), listed(r.many), r.how)
 	case r.Usable == 0:
 		return fmt.Errorf("%s: none of %d %s can be used: %s", r.Path, r.Lines, r.unit(), r.Malformed[0])
 	case r.Skipped > r.Usable:
 		return fmt.Errorf("%s: %d of %d %s are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
 	}
 	return nil
+}
+
+// listed lists the first names of columns.
+func listed(names []string) string {
+	var list []string
+	for _, name := range names[:min(len(names), MaxListed)] {
+		list = append(list, strconv.Quote(strings.TrimSpace(name)))
+	}
+	if len(names) > len(list) {
+		list = append(list, "...")
+	}
+	return strings.Join(list, ", ")
 }
 
 // WithSkipped adds to an error for the rows of files as a whole how many of them were left out as malformed, which may be its reason.
@@ -165,7 +199,7 @@ func (u UnknownTokens) NewLines(side string) []string {
 // EmptyPart is the error for rows without any for training, for choosing a checkpoint, or for evaluation. share is held out, unless the
 // rows for evaluation have a file of their own. unit says what the rows are: "rows".
 func EmptyPart(path, unit string, training, validation, evaluation int, share float64, ownFile bool) error {
-	at, remedy := fmt.Sprintf(", at held_out %v", share), ", change held_out or name a held_out_path"
+	at, remedy := fmt.Sprintf(", at task.held_out %v", share), ", raise task.held_out or name a task.held_out_path"
 	if ownFile {
 		at, remedy = "", ""
 	}

@@ -44,3 +44,27 @@ func TestConvertedJSONHasAnotherName(t *testing.T) {
 		}
 	}
 }
+
+// A file that has more columns than are read, of which none is chosen, is refused with its columns and the settings that choose them, not with its
+// first malformed row.
+// Caught when planted: columns that are counted only in csv; a single row with a delimiter too many.
+func TestTooManyColumns(t *testing.T) {
+	rows := func(rows string) string { return rows + strings.Repeat("1,x,a\n", 5) }
+	const want = ` has 3 columns ("id", "Review text", "Étiquette"): choose by name, or by number, with task.text_column=NAME and task.label_column=NAME`
+	for name, c := range map[string]struct{ file, content, want string }{
+		"csv":          {"a.csv", rows("\ufeffid,Review text,Étiquette\r\n"), want},
+		"tsv":          {"a.tsv", strings.ReplaceAll(rows("id,Review text,Étiquette\n"), ",", "\t"), want},
+		"one too many": {"a.csv", "1,x,a\nx,a\ny,b\n", ""},
+		"many": {"a.csv", strings.Repeat("1,2,3,4,5,6,7,8,9,10,11,12\n", 3),
+			` has 12 columns ("1", "2", "3", "4", "5", "6", "7", "8", "9", "10", ...): choose`},
+	} {
+		path := write(t, c.file, []byte(c.content))
+		_, report, err := tabular.ReadFile(tabular.Layout{}, path, columns("", ""), func(int, []string) (int, error) { return 0, nil })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := report.Check("rows"); (err != nil) != (c.want != "") || err != nil && !strings.HasPrefix(err.Error(), path+c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+	}
+}

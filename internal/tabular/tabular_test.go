@@ -77,13 +77,13 @@ func TestRows(t *testing.T) {
 		"a declared delimiter": {layout: tabular.Layout{Delimiter: "|"}, file: "a.txt", content: "x, \ty|a\n", want: []string{"1:x,  y|a"}},
 		"a header of two rows": {file: "a.tsv", content: " text \t label\ntext\tlabel\n", text: " text", label: "label ", want: []string{"2:text|label"}},
 		"which setting is missing": {file: "a.tsv", content: "x\ta\ny;b\ny|b\ny,b\ny b\ny\tb\tc\n", want: []string{"1:x|a",
-			`2! no tab between text and label: set delimiter to ";" if the fields stand between semicolons`,
-			`3! no tab between text and label: set delimiter to "|" if the fields stand between such lines`,
-			"4! no tab between text and label: set format to csv if the fields stand between commas", "5! no tab between text and label",
-			"6! more than one tab: choose the columns with text_column and label_column"}},
-		"which setting is missing in csv": {file: "a.csv", content: "1,x,a\n1;x\n1\n", want: []string{"1! it has 3 fields, not 2: choose the columns with text_column and label_column",
-			`2! it has 1 field, not 2: set delimiter to ";" if the fields stand between semicolons`,
-			"3! it has 1 field, not 2: set format to tsv, or delimiter to the character between the fields"}},
+			`2! no tab between text and label: set task.delimiter=";" if the fields stand between semicolons`,
+			`3! no tab between text and label: set task.delimiter="|" if the fields stand between such lines`,
+			"4! no tab between text and label: set task.format=csv if the fields stand between commas", "5! no tab between text and label",
+			"6! more than one tab: choose the columns with task.text_column and task.label_column"}},
+		"which setting is missing in csv": {file: "a.csv", content: "1,x,a\n1;x\n1\n", want: []string{"1! it has 3 fields, not 2: choose the columns with task.text_column and task.label_column",
+			`2! it has 1 field, not 2: set task.delimiter=";" if the fields stand between semicolons`,
+			"3! it has 1 field, not 2: set task.format=tsv, or task.delimiter to the character between the fields"}},
 		"a comma too many":      {file: "a.csv", content: "text,label\nx,y,a\n", want: []string{"2! it has 3 fields, not 2: quote a field that has the delimiter"}},
 		"marks of joined files": {file: "a.tsv", content: "\ufeffx\ta\n\ufeffy\tb\n", want: []string{"1:x|a", "2:y|b"}},
 	} {
@@ -202,14 +202,14 @@ func TestRefusedFiles(t *testing.T) {
 		"a start of xz":       {"a", []byte("\xfd7zXZ\x00"), "", "keep what can be read with: xz -dc "},
 		"CR":                  {"a.tsv", []byte("x\ta\ry\tb\r"), "", `its line ends are CR alone: convert them with: tr '\r' '\n' < /`},
 		"CR in gzip":          {"a.tsv.gz", zip([]byte("x\ta\ry\tb\r")), "", `a.tsv.gz | tr '\r' '\n' > /`},
-		"columns of one name": {"a.csv", []byte("text,label,label\nx,a,b\n"), "", `columns 2 and 3 are both named "label": choose one by number, with label_column`},
+		"columns of one name": {"a.csv", []byte("text,label,label\nx,a,b\n"), "", `columns 2 and 3 are both named "label": choose one by number, with task.label_column`},
 		"no such column":      {"a.csv", []byte("reviews,label\nx,a\n"), "review", `text_column is "review", but the columns are ["reviews" "label"]: did you mean "reviews"?`},
 		"too few columns":     {"a.csv", []byte("x,a\n"), "3", "text_column is column 3, but the first row has 2"},
-		"semicolons":          {"a.csv", []byte("review;label\nx;a\n"), "review", `text_column is "review", but the columns are ["review;label"]: set delimiter to ";" if the fields stand between semicolons`},
-		"lines":               {"a.csv", []byte("review|label\nx|a\n"), "2", `text_column is column 2, but the first row has 1: set delimiter to "|" if the fields stand between such lines`},
-		"commas":              {"a.txt", []byte("review,label\nx,a\n"), "review", `the columns are ["review,label"]: set format to csv if the fields stand between commas`},
-		"a remark":            {"a.csv", []byte("# a remark\nx,a\n"), "2", `but the first row has 1: set format to tsv, or delimiter to the character between the fields`},
-		"one column for both": {"a.csv", []byte("x,a\n"), "2", "text_column and label_column are both column 2"},
+		"semicolons":          {"a.csv", []byte("review;label\nx;a\n"), "review", `text_column is "review", but the columns are ["review;label"]: set task.delimiter=";" if the fields stand between semicolons`},
+		"lines":               {"a.csv", []byte("review|label\nx|a\n"), "2", `text_column is column 2, but the first row has 1: set task.delimiter="|" if the fields stand between such lines`},
+		"commas":              {"a.txt", []byte("review,label\nx,a\n"), "review", `the columns are ["review,label"]: set task.format=csv if the fields stand between commas`},
+		"a remark":            {"a.csv", []byte("# a remark\nx,a\n"), "2", `but the first row has 1: set task.format=tsv, or task.delimiter to the character between the fields`},
+		"one column for both": {"a.csv", []byte("x,a\n"), "2", "task.text_column and task.label_column are both column 2"},
 	} {
 		path := write(t, c.file, c.content)
 		_, _, err := read(t, tabular.Layout{}, path, columns(c.text, ""))
@@ -230,11 +230,11 @@ func TestRemark(t *testing.T) {
 		file, content string
 		want          string
 	}{
-		"csv":             {file: "a.csv", content: "words,stars\nx,a\n", want: `the first row, with the label "stars", is no header: set header to yes if it names the columns`},
+		"csv":             {file: "a.csv", content: "words,stars\nx,a\n", want: `the first row is read as data, with the label "stars": if it is a header, set task.header=yes`},
 		"csv, declared":   {tabular.Layout{Header: "no"}, "a.csv", "words,stars\nx,a\n", ""},
 		"csv, malformed":  {file: "a.csv", content: "words\nx,a\n", want: ""},
 		"csv, other file": {tabular.Layout{}.ForOther(), "a.csv", "words,stars\nx,a\n", ""},
-		"tsv":             {file: "a.tsv", content: "words\tstars\nx\ta\n", want: `the first row, with the label "stars", is no header: set header to yes if it names the columns`},
+		"tsv":             {file: "a.tsv", content: "words\tstars\nx\ta\n", want: `the first row is read as data, with the label "stars": if it is a header, set task.header=yes`},
 		"spaces":          {tabular.Layout{Format: "spaces"}, "a", "words stars\nx a\n", ""},
 		"header":          {file: "a.csv", content: "text,label\nx,a\n", want: `the first row is a header: text is column "text", label is column "label"`},
 	} {
@@ -271,12 +271,12 @@ func TestForOther(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, l := range map[string]tabular.Layout{
-		`format is "xls"`:   {Format: "xls"},
-		`header is "true"`:  {Header: "true"},
-		`delimiter is ";;"`: {Delimiter: ";;"},
-		`delimiter is "\""`: {Delimiter: `"`},
-		"set format to csv": {Delimiter: ";", Format: "tsv"},
-		"format is spaces":  {Delimiter: ";", Format: "spaces"},
+		`format is "xls"`:     {Format: "xls"},
+		`header is "true"`:    {Header: "true"},
+		`delimiter is ";;"`:   {Delimiter: ";;"},
+		`delimiter is "\""`:   {Delimiter: `"`},
+		"set task.format=csv": {Delimiter: ";", Format: "tsv"},
+		"format is spaces":    {Delimiter: ";", Format: "spaces"},
 	} {
 		if err := l.Validate(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", l, err, want)

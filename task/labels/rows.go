@@ -42,12 +42,17 @@ func (c Labels) readFile(path string) ([]row, tabular.Report, error) {
 	if err == nil {
 		err = report.Check(wanted)
 	}
+	report.NoteFirst(c.Layout, "label", ofRows(rows))
+	return rows, report, err
+}
+
+// ofRows returns the label of each row.
+func ofRows(rows []row) []string {
 	labels := make([]string, len(rows))
 	for i, r := range rows {
 		labels[i] = r.origin.label
 	}
-	report.NoteFirst(c.Layout, "label", labels)
-	return rows, report, err
+	return labels
 }
 
 // row converts the fields of a row; the error says why it is malformed.

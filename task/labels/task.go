@@ -38,6 +38,11 @@ func (t *Task) read() (p parts, err error) {
 	if err != nil {
 		return p, err
 	}
+	if !t.given { // a run of an earlier version may have learned from its header
+		if err := report.CheckFirst(c.Layout, "label", ofRows(rows)); err != nil {
+			return p, err
+		}
+	}
 	t.reports = []tabular.Report{report}
 	validation, share := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
 	if c.HeldOutPath != "" {
