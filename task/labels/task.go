@@ -54,15 +54,21 @@ func (t *Task) read() (p parts, err error) {
 	var held []row
 	p.training, p.validation, held = tabular.Split(rows, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
-	if c.Tokenizer == vocab.Subwords {
-		if err := t.cut(&p); err != nil {
-			return p, err
-		}
+	if err := p.check(c, share); err != nil || c.Tokenizer != vocab.Subwords {
+		return p, tabular.WithSkipped(err, t.reports...)
 	}
+	if err := t.cut(&p); err != nil {
+		return p, err
+	}
+	return p, tabular.WithSkipped(p.check(c, share), t.reports...)
+}
+
+// check returns an error if a part is empty.
+func (p parts) check(c Labels, share float64) error {
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
-		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
+		return tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
 	}
-	return p, nil
+	return nil
 }
 
 // trained returns the training part of the file; none if the file cannot be read.
