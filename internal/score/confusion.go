@@ -114,6 +114,7 @@ func (c *Confusion) MacroF1() float64 {
 // Limits of what fits on a screen.
 const (
 	maxMatrix = 12 // classes of a matrix
+	maxScores = 30 // classes of a table of scores
 	maxName   = 40 // characters of a class
 	maxHead   = 12 // characters of a class above a column
 )

@@ -42,7 +42,7 @@ func TestConfusionAgreesWithScikitLearn(t *testing.T) {
 	}
 }
 
-// A confusion of many classes is made row by row, each once. Caught when planted: rows that grow class by class.
+// A confusion of many classes is made row by row, each once. Caught when planted: rows that grow class by class, a table of all.
 func TestConfusionOfManyClasses(t *testing.T) {
 	const n = 300
 	classes := make([]string, n)
@@ -55,6 +55,9 @@ func TestConfusionOfManyClasses(t *testing.T) {
 	c := score.NewConfusion(classes)
 	for i := range n {
 		c.Add(classes[i], classes[n-1-i])
+	}
+	if lines := c.Lines(); len(lines) != 1+30+1 || lines[31] != "and 270 more: --json has all" {
+		t.Errorf("%d lines, the last one %q", len(lines), lines[len(lines)-1])
 	}
 	if c.Counts[7][n-8] != 1 || c.Accuracy().Total != n || c.Accuracy().Correct != 0 || len(c.Classes) != n {
 		t.Errorf("%d classes, %v", len(c.Classes), c.Accuracy())

@@ -138,8 +138,11 @@ func ScoreLines(scores []ClassScore, name, examples string) []string {
 
 func scoreLines(scores []ClassScore, width int, name, examples string) []string {
 	lines := []string{pad(name, width) + "  precision  recall      F1  " + fmt.Sprintf("%8s", examples)}
-	for _, s := range scores {
+	for _, s := range scores[:min(len(scores), maxScores)] {
 		lines = append(lines, fmt.Sprintf("%s  %9.4f  %6.4f  %6.4f  %8d", pad(s.Class, width), s.Precision, s.Recall, s.F1, s.Support))
+	}
+	if more := len(scores) - maxScores; more > 0 {
+		lines = append(lines, fmt.Sprintf("and %d more: --json has all", more))
 	}
 	return lines
 }

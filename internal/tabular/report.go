@@ -55,6 +55,9 @@ func (r *Report) Describe(info Info) {
 	}
 }
 
+// HasHeader reports whether the first row is a header.
+func (r *Report) HasHeader() bool { return r.named }
+
 // Add appends a row to those before, or counts it as malformed.
 func Add[T any](r *Report, rows []T, row Row, convert func(line int, fields []string) (T, error)) []T {
 	r.Lines++

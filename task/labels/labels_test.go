@@ -126,6 +126,10 @@ func TestFiles(t *testing.T) {
 	if err != nil || len(examples) != 2 || examples[1].Target[0] != vocab.End || !strings.Contains(strings.Join(notesOfFile, "\n"), `label that the model does not know, among them ["9"]`) {
 		t.Errorf("%v, %q, %v", examples, notesOfFile, err)
 	}
+	other := write(t, []string{"en", "de"}, []string{"one", "eins"}, []string{"two", "zwei"})
+	if _, _, err := c.Reader(tk.v).File(other); err == nil || !strings.Contains(err.Error(), `task.text_column is "review", but the columns are ["en" "de"]`) {
+		t.Errorf("a file of another kind: %v", err)
+	}
 	if ids, err := c.Reader(tk.v).Target(" 5 "); err != nil || tk.v.Target.Token(ids[0]) != "5" || len(ids) != 1 {
 		t.Errorf("%v, %v", ids, err)
 	}
@@ -202,7 +206,8 @@ func TestRefused(t *testing.T) {
 		"raise it":             {Path: good, MaxLength: 2},
 		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and equal ones stay in one part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
 		"has a header and nothing else: it must have a text and its label in each row":                                                                 {Path: write(t, []string{"text", "label"})},
-		"none of 1 rows can be": {Path: write(t, []string{"a", ""})},
+		"rows are for training, ": {Path: write(t, []string{"text", "label"}, []string{"x", "a"}), Tokenizer: vocab.Subwords},
+		"none of 1 rows can be":   {Path: write(t, []string{"a", ""})},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", c, err, want)

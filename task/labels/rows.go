@@ -114,8 +114,8 @@ func (c Labels) cut(pieces *subword.Pieces, rows []row, report *tabular.Report) 
 // maxTokens is the maximum length of a text of a file to evaluate on.
 const maxTokens = 10_000
 
-// fileReader returns a function that reads files with the columns of the configuration. Files that do not have them, but two columns,
-// are also read.
+// fileReader returns a function that reads files with the columns of the configuration. Files that do not have them, but two columns
+// without a header, are also read: the model knows the label of their first row.
 func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
 		own := c
@@ -124,7 +124,11 @@ func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Exampl
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {
 			c.TextColumn, c.LabelColumn = "", ""
-			rows, report, err = c.readFile(path)
+			var problem error
+			rows, report, problem = c.readFile(path)
+			if problem == nil && (report.HasHeader() || knows(v, rows)) {
+				err = nil
+			}
 		}
 		if err == nil && v.Subwords != nil {
 			rows, err = c.cut(v.Subwords, rows, &report)
@@ -147,6 +151,12 @@ func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Exampl
 		}
 		return examples, notes, nil
 	}
+}
+
+// knows reports whether the label of the first row is one of the model's.
+func knows(v task.Vocabularies, rows []row) bool {
+	_, known := v.Target.ID(rows[0].origin.label)
+	return known
 }
 
 // encode encodes a row, and records unknown tokens. A label that the vocabulary does not have becomes End, which no model answers.

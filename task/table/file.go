@@ -23,13 +23,16 @@ func Reader(v task.Vocabularies) func(path string) ([]task.Example, []string, er
 // fileReader is like Reader, for files with the columns of the table. Files that do not have them, but two columns, are also read.
 func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example, []string, error) {
 	return func(path string) ([]task.Example, []string, error) {
-		own, report := c, &Report{}
+		own, report, remarks := c, &Report{}, []string(nil)
 		c := Table{SourceColumn: c.SourceColumn, TargetColumn: c.TargetColumn, Layout: c.ForOther(), Tokenizer: v.Tokenizer, MaxLength: max(maxTokens, c.MaxLength)}
 		pairs, err := readFile(c, path, report)
 		var missing *tabular.ColumnError
 		if errors.As(err, &missing) && missing.Fields == 2 {
 			c.SourceColumn, c.TargetColumn, report.Files = "", "", nil
 			pairs, err = readFile(c, path, report)
+			if err == nil && !report.Files[0].HasHeader() {
+				remarks = []string{fmt.Sprintf("%v: the first column is read as sources, the second as targets, and the first row as a pair", missing)}
+			}
 		}
 		if err != nil {
 			return nil, nil, err
@@ -45,7 +48,7 @@ func (c Table) fileReader(v task.Vocabularies) func(path string) ([]task.Example
 				return nil, nil, fmt.Errorf("%s: pair %d: %w", path, i+1, err)
 			}
 		}
-		notes := strings.Split(report.Files[0].String(), "\n")
+		notes := append(remarks, strings.Split(report.Files[0].String(), "\n")...)
 		notes = append(notes, tabular.RepeatedNote(pairs, own.trained(), hashOf, "sources")...)
 		return examples, append(notes, append(report.Source.Lines("sources"), report.Target.Lines("targets")...)...), nil
 	}

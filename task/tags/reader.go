@@ -41,14 +41,19 @@ func (r reader) Target(line string) ([]vocab.ID, error) {
 // maxWords is the maximum length of a sentence of a file to evaluate on.
 const maxWords = 10_000
 
-// File reads a file with the columns of the configuration. Files that do not have them, but two columns, are also read.
+// File reads a file with the columns of the configuration. Files that do not have them, but two columns without a header, are also read: the model
+// knows their first tag.
 func (r reader) File(path string) ([]task.Example, []string, error) {
 	c := Tags{WordColumn: r.config.WordColumn, TagColumn: r.config.TagColumn, Layout: r.config.ForOther(), Affixes: r.config.Affixes, MaxLength: maxWords}
 	sentences, report, err := c.readFile(path)
 	var missing *tabular.ColumnError
 	if errors.As(err, &missing) && missing.Fields == 2 {
 		c.WordColumn, c.TagColumn = "", ""
-		sentences, report, err = c.readFile(path)
+		var problem error
+		sentences, report, problem = c.readFile(path)
+		if problem == nil && (report.HasHeader() || known(r.v.Target, sentences[0].origin.tags[0])) {
+			err = nil
+		}
 	}
 	if err != nil {
 		return nil, nil, err
