@@ -23,10 +23,10 @@ import (
 
 // seals returns the identity of a run's configuration, vocabulary, data and machine, for its checkpoints.
 func seals(backend compute.Backend, r experiment.Run, opened task.Task) training.Seals {
-	_, longest := opened.MaxLengths()
+	source, target := opened.MaxLengths()
 	return training.Seals{
-		LongestTarget: longest,
-		Fingerprint:   r.Fingerprint(), Vocabulary: vocabularyDigest(opened.Vocabularies()), Configuration: r.Digest(),
+		LongestSource: source, LongestTarget: target,
+		Fingerprint: r.Fingerprint(), Vocabulary: vocabularyDigest(opened.Vocabularies()), Configuration: r.Digest(),
 		Engine: fmt.Sprintf("%s (GOMAXPROCS %d)", backend.Description(), runtime.GOMAXPROCS(0)),
 		Data:   dataDigests(opened),
 	}

@@ -144,7 +144,7 @@ func TestSeals(t *testing.T) {
 	if want := enginetest.Backend(t).Description() + " (GOMAXPROCS 3)"; got.Engine != want || runtime.GOMAXPROCS(0) != 3 {
 		t.Errorf("the engine is %q, want %q; %d processors are in use", got.Engine, want, runtime.GOMAXPROCS(0))
 	}
-	if _, longest := opened.MaxLengths(); got.LongestTarget != longest || got.Fingerprint != r.Fingerprint() || got.Configuration != r.Digest() || got.Data != nil {
+	if source, target := opened.MaxLengths(); got.LongestSource != source || got.LongestTarget != target || got.Fingerprint != r.Fingerprint() || got.Configuration != r.Digest() || got.Data != nil {
 		t.Errorf("%+v", got)
 	}
 }

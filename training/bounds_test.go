@@ -304,12 +304,15 @@ func TestLoadAndRestoreRefuse(t *testing.T) {
 // A run that begins from parameters has all seals, the longest target only if it is known, and an empty state.
 func TestBegin(t *testing.T) {
 	for longest, want := range map[int]string{0: "", 1: "1", 17: "17"} {
-		c, err := Begin([]safetensors.Tensor{{Name: "a"}}, Seals{Fingerprint: "f", Data: map[string]string{"test": "d"}, LongestTarget: longest})
+		c, err := Begin([]safetensors.Tensor{{Name: "a"}}, Seals{Fingerprint: "f", Data: map[string]string{"test": "d"}, LongestSource: 2 * longest, LongestTarget: longest})
 		if err != nil || c.Step != 0 || len(c.Tensors) != 1 || c.Meta[FingerprintKey] != "f" || c.Meta["data_test"] != "d" || c.Meta[LongestTargetKey] != want {
 			t.Errorf("%+v, %v", c, err)
 		}
 		if _, ok := c.Meta[LongestTargetKey]; ok != (longest > 0) {
 			t.Errorf("longest target %d: %v", longest, c.Meta)
+		}
+		if source := c.Meta[LongestSourceKey]; source != map[int]string{0: "", 1: "2", 17: "34"}[longest] {
+			t.Errorf("longest source of %d is %q", 2*longest, source)
 		}
 	}
 }

@@ -107,6 +107,9 @@ func (s Seals) metadata(state string) map[string]string {
 	meta := map[string]string{
 		StateKey: state, FingerprintKey: s.Fingerprint, VocabularyKey: s.Vocabulary, ConfigurationKey: s.Configuration, EngineKey: s.Engine,
 	}
+	if s.LongestSource > 0 {
+		meta[LongestSourceKey] = strconv.Itoa(s.LongestSource)
+	}
 	if s.LongestTarget > 0 {
 		meta[LongestTargetKey] = strconv.Itoa(s.LongestTarget)
 	}

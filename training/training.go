@@ -85,6 +85,7 @@ type Seals struct {
 
 	Data map[string]string // digests of the data as read, by part: "training", "validation", "test"; nil for tasks that read nothing
 
+	LongestSource int // tokens of the longest training source, beyond which answers are uncertain; it identifies nothing
 	LongestTarget int // tokens of the longest training target, which bounds the length of answers; it identifies nothing
 }
 
@@ -95,6 +96,7 @@ const (
 	ConfigurationKey = "configuration"
 	EngineKey        = "engine"
 
+	LongestSourceKey = "longest_source"
 	LongestTargetKey = "longest_target"
 )
 

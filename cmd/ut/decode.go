@@ -207,8 +207,11 @@ func validLine(bad *badLines, m *pipeline.Model, line input, how pipeline.Decode
 	if err != nil {
 		return err
 	}
-	bad.remark(bad.lines+1, in)
-	return how.Check(in)
+	if err := how.Check(in); err != nil {
+		return err
+	}
+	bad.remark(bad.lines+1, m, in)
+	return nil
 }
 
 // answersLines reports whether a model answers a line with a class. Models that answer stories belong to ut answer.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	"universal-transformer/pipeline"
 	"universal-transformer/task"
 )
 
@@ -124,6 +125,7 @@ var writesTerminal = func(w io.Writer) bool {
 type badLines struct {
 	c      *cobra.Command
 	byHand bool // a person types the input and can repeat a line
+	long   bool // a line that is much longer than those of training has been reported
 	lines  int  // lines read
 	count  int  // lines that could not be answered
 }
@@ -141,8 +143,13 @@ func (p *badLines) report(line int, err error) {
 // maxUnknown is the number of unknown tokens that a message names.
 const maxUnknown = 5
 
-// remark reports the tokens of a line that the model does not know.
-func (p *badLines) remark(line int, in task.Input) {
+// remark reports the tokens of a line that the model does not know, and the first line that is much longer than those of training.
+func (p *badLines) remark(line int, m *pipeline.Model, in task.Input) {
+	if trained, size := m.TrainedLength(), len(in.Source); trained > 0 && size > 2*trained && !p.long {
+		p.long = true
+		p.c.PrintErrf("ut: line %d: it has %d tokens, more than twice as many as the longest source of training, %d: its answer may be wrong; further such lines are not reported\n",
+			line, size/m.Vocabularies.Positions(), trained/m.Vocabularies.Positions())
+	}
 	n := len(in.Unknown)
 	if n == 0 {
 		return

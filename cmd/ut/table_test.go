@@ -56,5 +56,10 @@ func TestOwnTable(t *testing.T) {
 		if r.code != 0 || strings.Count(r.stdout, "\n") != 3 || r.stderr != want {
 			t.Errorf("%s gives %+v, want %q", command, r, want)
 		}
+		long := strings.Repeat("one ", 61) + "\n" // sources of training have three words
+		if r = utReading(t, "one\n"+long+long, command, run, "--max-length", "2"); r.code != 0 ||
+			strings.Count(r.stderr, "tokens, more than twice as many as the longest source of training, 3: ") != 1 || !strings.HasPrefix(r.stderr, "ut: line 2: it has 61 tokens") {
+			t.Errorf("%s of long lines gives %.300s, %d", command, r.stderr, r.code)
+		}
 	}
 }

@@ -103,8 +103,9 @@ func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.De
 		}
 		in, err := m.Read(line.text)
 		if err = cmp.Or(line.err, err); err == nil {
-			bad.remark(bad.lines, in)
-			err = how.Check(in)
+			if err = how.Check(in); err == nil {
+				bad.remark(bad.lines, m, in)
+			}
 		}
 		if err != nil {
 			bad.report(bad.lines, err)
