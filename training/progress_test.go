@@ -140,7 +140,7 @@ func TestResumedRunSaysWhatChanged(t *testing.T) {
 		again, said := resumed(t, tr), ""
 		again.Notify = func(line string) { said += line + "\n" }
 		run(t, again)
-		if !strings.Contains(said, "resuming from the checkpoint of step 4\n") || strings.Contains(said, "metrics.jsonl has ") != (lines > 0) {
+		if !strings.Contains(said, "training has already finished, with all 4 updates of training.steps: ") || strings.Contains(said, "metrics.jsonl has ") != (lines > 0) {
 			t.Errorf("%d lines removed: %q", lines, said)
 		}
 		tr = again

@@ -77,7 +77,10 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if t.step > t.Config.Steps {
 		return fmt.Errorf("the checkpoint of step %d is beyond training.steps, %d", c.Step, t.Config.Steps)
 	}
-	if c.Step > 0 {
+	switch {
+	case t.state.Stopped != "" || t.step == t.Config.Steps && c.Step > 0:
+		t.notify(t.ended())
+	case c.Step > 0:
 		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
 	}
 	if t.group.Rank() != 0 {
@@ -104,6 +107,17 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that step, but had %d when it was saved: lines are missing or have been added", has, had))
 	}
 	return nil
+}
+
+// ended says why there is nothing left to train, and what trains further.
+func (t *Trainer) ended() string {
+	if t.state.Stopped == "" {
+		return fmt.Sprintf("training has already finished, with all %d updates of training.steps: set training.steps to a larger number to train further", t.step)
+	}
+	stop := t.Config.Stop
+	value := map[string]string{"accuracy": fmt.Sprint(stop.Accuracy), "perfect": fmt.Sprint(stop.Perfect), "patience": fmt.Sprint(stop.Patience)}[t.state.Stopped]
+	return fmt.Sprintf("training has already finished: training.stop.%s=%s ended it at step %d of %d; set training.stop.%s=0, or a larger number, to train further",
+		t.state.Stopped, value, t.step, t.Config.Steps, t.state.Stopped)
 }
 
 // validationPart is the part of the data that validations measure.

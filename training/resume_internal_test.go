@@ -113,6 +113,26 @@ func TestResumingIsSaid(t *testing.T) {
 	}
 }
 
+// A run that has nothing left to train says why, and what trains it further.
+// Caught when planted: a run that is resumed all the same; the value of another criterion.
+func TestFinishedRunSaysWhy(t *testing.T) {
+	for stopped, want := range map[string]string{
+		"":         "training has already finished, with all 2 updates of training.steps: set training.steps to a larger number to train further",
+		"accuracy": "training has already finished: training.stop.accuracy=0.75 ended it at step 2 of 2; set training.stop.accuracy=0, or a larger number, to train further",
+		"perfect":  "training has already finished: training.stop.perfect=3 ended it at step 2 of 2; set training.stop.perfect=0, or a larger number, to train further",
+		"patience": "training has already finished: training.stop.patience=4 ended it at step 2 of 2; set training.stop.patience=0, or a larger number, to train further",
+	} {
+		tr, said := restorable(t, newLog(t))
+		tr.Config.Steps, tr.Config.Stop = 2, schedule.Stop{Accuracy: 0.75, Perfect: 3, Patience: 4}
+		if err := tr.resumeFrom(checkpointOf(t, 2, state{Stopped: stopped})); err != nil {
+			t.Fatal(err)
+		}
+		if len(*said) == 0 || (*said)[0] != want {
+			t.Errorf("stopped by %q: it says %q, want %q", stopped, *said, want)
+		}
+	}
+}
+
 // The mark of the best checkpoint is that of the state: made if it is missing, corrected if it is another, and absent before the first
 // validation. A checkpoint that is gone is not marked.
 // Caught when planted: the first checkpoint marked before a validation; a mark of another step kept.
