@@ -85,7 +85,7 @@ func TestRunThatFailsLeavesNothing(t *testing.T) {
 }
 
 // A run that diverges before its first checkpoint is continued from its beginning with a lower rate.
-// Caught when planted: its directory removed.
+// Caught when planted: its directory removed; a status that the resumed run keeps.
 func TestRunThatDivergesAtOnce(t *testing.T) {
 	r, dir, backend := brief(t, pairs()), filepath.Join(t.TempDir(), "run"), enginetest.Backend(t)
 	r.Training.Schedule.Value = schedule.Constant{LearningRate: 1e30}
@@ -95,7 +95,13 @@ func TestRunThatDivergesAtOnce(t *testing.T) {
 	if !errors.As(err, &diverged) || diverged.Saved != -1 || diverged.Broken != "" {
 		t.Fatalf("%v", err)
 	}
+	if i, err := pipeline.ReadInfo(dir); err != nil || i.Status != pipeline.Diverged || i.Diverged != diverged.Step {
+		t.Errorf("the run is %+v, %v", i, err)
+	}
 	if _, err := pipeline.Resume(t.Context(), backend, dir, pipeline.Callbacks{}, "training.schedule.rate=0.001"); err != nil {
 		t.Errorf("with a lower rate: %v", err)
+	}
+	if i, err := pipeline.ReadInfo(dir); err != nil || i.Status != pipeline.Finished || i.Diverged != 0 {
+		t.Errorf("then the run is %+v, %v", i, err)
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
@@ -21,6 +20,7 @@ const (
 	Running     = "running"     // a process is writing the run
 	Finished    = "finished"    // all updates of the configuration are made, or training.stop has ended it
 	Interrupted = "interrupted" // it can be resumed
+	Diverged    = "diverged"    // the loss or the gradient was not finite; it can be resumed with a lower learning rate
 	WeightsOnly = "weights"     // it was exported or imported, and training cannot be resumed from it
 	Damaged     = "damaged"     // a file that the model needs cannot be read
 )
@@ -28,18 +28,19 @@ const (
 // Info describes a run directory.
 type Info struct {
 	Run         string      `json:"run"`        // the directory
-	Status      string      `json:"status"`     // running, finished, interrupted, weights or damaged
+	Status      string      `json:"status"`     // running, finished, interrupted, diverged, weights or damaged
 	Problem     string      `json:"problem"`    // of a damaged run; "" if there is none
 	Experiment  string      `json:"experiment"` // the configuration's name
 	Task        string      `json:"task"`
 	Data        []DataFile  `json:"data"`
-	Model       string      `json:"model"`      // one line
-	Parameters  int         `json:"parameters"` // 0 before the first checkpoint
-	Step        int64       `json:"step"`       // updates so far
-	Steps       int64       `json:"steps"`      // updates of the configuration
-	Stopped     string      `json:"stopped"`    // "accuracy", "perfect" or "patience" if that ended training before the last update
-	Best        *Validation `json:"best"`       // of the best checkpoint; null if there is none
-	Newest      *Validation `json:"newest"`     // null before the first validation
+	Model       string      `json:"model"`              // one line
+	Parameters  int         `json:"parameters"`         // 0 before the first checkpoint
+	Step        int64       `json:"step"`               // updates so far
+	Steps       int64       `json:"steps"`              // updates of the configuration
+	Stopped     string      `json:"stopped"`            // "accuracy", "perfect" or "patience" if that ended training before the last update
+	Diverged    int64       `json:"diverged,omitempty"` // the update at which training diverged; 0 if it did not
+	Best        *Validation `json:"best"`               // of the best checkpoint; null if there is none
+	Newest      *Validation `json:"newest"`             // null before the first validation
 	Checkpoints []int64     `json:"checkpoints"`
 	Seconds     float64     `json:"seconds"`     // of training, up to the newest checkpoint
 	CPUSeconds  float64     `json:"cpu_seconds"` // of all processes that trained it; 0 in runs of earlier versions
@@ -104,6 +105,8 @@ func ReadInfo(dir string) (Info, error) {
 		i.Status = WeightsOnly
 	case i.Step >= i.Steps || i.Stopped != "":
 		i.Status = Finished
+	case i.Diverged > 0:
+		i.Status = Diverged
 	default:
 		i.Status = Interrupted
 	}
@@ -233,7 +236,7 @@ func (i *Info) readSessions(log *runlog.Run) error {
 	for _, s := range sessions {
 		i.CPUSeconds += s.CPUSeconds
 		wall += s.WallSeconds
-		i.Backend = s.Backend
+		i.Backend, i.Diverged = s.Backend, s.Diverged
 	}
 	i.Seconds = cmp.Or(i.Seconds, wall) // before the first checkpoint
 	return err
@@ -255,43 +258,4 @@ func (m *Model) Parameters() (n int) {
 		return 0
 	}
 	return saved.Parameters
-}
-
-// FindRuns returns the run directories in a folder and the folders below it, in the order of their paths; the folder itself may be one.
-func FindRuns(folder string) ([]string, error) {
-	if isRun(folder) {
-		return []string{folder}, nil
-	}
-	entries, err := os.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	var list []string
-	for _, e := range entries {
-		path := filepath.Join(folder, e.Name())
-		switch info, err := os.Stat(path); {
-		case err != nil || !info.IsDir() || strings.HasPrefix(e.Name(), "."):
-		case e.Type()&fs.ModeSymlink != 0 && !isRun(path): // it might lead back
-		default:
-			below, err := FindRuns(path)
-			if err != nil && !errors.Is(err, fs.ErrPermission) {
-				return nil, err
-			}
-			list = append(list, below...)
-		}
-	}
-	return list, nil
-}
-
-// isRun reports whether a directory holds a run. Exports also have a configuration, but no metrics.
-func isRun(dir string) bool {
-	if _, err := runlog.Open(dir); err != nil {
-		return false
-	}
-	for _, name := range []string{"metrics.jsonl", "checkpoints"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
-			return true
-		}
-	}
-	return false
 }

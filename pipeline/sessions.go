@@ -66,10 +66,10 @@ func (s *session) save() {
 	s.err = s.log.WriteJSON(sessionsFile, sessions{all})
 }
 
-// end saves the record, if there were updates, and stops the meter.
+// end saves the record, if there were updates or the first has diverged, and stops the meter.
 func (s *session) end() error {
 	defer s.meter.Stop()
-	if s.own.Updates > 0 {
+	if s.own.Updates+s.own.Diverged > 0 {
 		s.save()
 	}
 	return s.err

@@ -230,6 +230,9 @@ func (t *openRun) train(ctx context.Context, trainer *training.Trainer) (trainin
 	session := beginSession(t.log, t.backend, t.callbacks)
 	trainer.OnProgress = session.counted(t.callbacks.Progress)
 	summary, err := trainer.Run(ctx)
+	if diverged := new(training.DivergedError); errors.As(err, &diverged) {
+		session.own.Diverged = diverged.Step
+	}
 	return summary, cmp.Or(err, session.end())
 }
 

@@ -15,8 +15,8 @@ import (
 const infoFields = `
   run          the directory
   status       "running" (a process is writing it), "finished", "interrupted" (it can be resumed),
-               "weights" (exported or imported: it cannot be resumed) or "damaged" (a file cannot
-               be read)
+               "diverged" (it can be resumed with a lower learning rate), "weights" (exported or
+               imported: it cannot be resumed) or "damaged" (a file cannot be read)
   problem      the first problem of a damaged run
   experiment   the configuration's name
   task         "table", "labels", "text", ...
@@ -25,6 +25,7 @@ const infoFields = `
   parameters   numbers in the model; 0 before the first checkpoint
   step, steps  updates so far, and updates of the configuration
   stopped      "accuracy", "perfect" or "patience" if training.stop ended training early
+  diverged     the update at which training diverged; only if it did
   best         of the best checkpoint: its step and the metrics of its validation, an array of
                objects with name, as in metrics.jsonl, and value; null if there is none
   newest       the newest validation, likewise
@@ -66,7 +67,11 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 			fmt.Fprintf(lines, "%s\t%s\n", name, value)
 		}
 	}
-	fmt.Fprintf(lines, "%s: %s%s\n", i.Run, i.Status, stopReason(i.Stopped))
+	status := i.Status + stopReason(i.Stopped)
+	if i.Status == pipeline.Diverged {
+		status += fmt.Sprintf(" at step %d", i.Diverged)
+	}
+	fmt.Fprintf(lines, "%s: %s\n", i.Run, status)
 	field("problem", i.Problem)
 	field("experiment", fmt.Sprintf("%s, task %s", i.Experiment, i.Task))
 	field("model", i.Model)

@@ -24,6 +24,7 @@ type Provenance struct {
 	WallSeconds float64 `json:"wall_seconds,omitempty"` // without the time in which the process was suspended
 	CPUSeconds  float64 `json:"cpu_seconds,omitempty"`  // of all threads of the process, user and system
 	Updates     int64   `json:"updates,omitempty"`      // updates made, those lost with a killed process included
+	Diverged    int64   `json:"diverged,omitempty"`     // the update at which training diverged, which ended it; 0: it did not
 }
 
 // Backend is what Of asks of a backend; compute.Backend has these methods.
@@ -71,7 +72,7 @@ func (p Provenance) Validate() error {
 		name  string
 		value float64
 	}{
-		{"threads", float64(p.Threads)}, {"wall_seconds", p.WallSeconds}, {"cpu_seconds", p.CPUSeconds}, {"updates", float64(p.Updates)},
+		{"threads", float64(p.Threads)}, {"wall_seconds", p.WallSeconds}, {"cpu_seconds", p.CPUSeconds}, {"updates", float64(p.Updates)}, {"diverged", float64(p.Diverged)},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 0) {
 			return fmt.Errorf("%s is %v: it must not be negative", f.name, f.value)
