@@ -165,10 +165,10 @@ func TestSelection(t *testing.T) {
 		{schedule.Config{BestByMeasure: true}, with(func(s *state) { s.MaxCorrect = extreme{20, 3} }), "its decoded answers are the best"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}}, base, "its cross entropy against the smoothed targets is the lowest"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}, BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }),
-			"it has the most correct validation sequences, 0.2500; the cross entropy against the smoothed targets was lowest at step 1"},
-		{schedule.Config{BestByAccuracy: true}, base, "it has the most correct validation sequences, 0.2500"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{10, 1} }), "it has the most correct validation sequences, 0.2500"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500; the cross entropy was lowest at step 1"},
+			"it has the most correct validation sequences, 0.2500, and the lowest cross entropy against the smoothed targets of all with as many; the cross entropy against the smoothed targets was lowest at step 1"},
+		{schedule.Config{BestByAccuracy: true}, base, "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{10, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many; the cross entropy was lowest at step 1"},
 	} {
 		want := c.want
 		if want != "" {

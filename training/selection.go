@@ -15,17 +15,22 @@ func (t *Trainer) selection() string {
 	if t.Config.LabelSmoothing > 0 {
 		entropy = "cross entropy against the smoothed targets" // not the one that validations report
 	}
+	correct := "correct validation sequences"
+	if ofClasses(s.Validation) {
+		correct = "correct validation examples"
+	}
 	more := s.MaxCorrect.Value > s.BestCorrect
 	switch {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"
 	case t.Config.BestByAccuracy && s.LowestNats.Step > 0 && s.LowestNats.Step != s.BestStep:
-		return kept + fmt.Sprintf("it has the most correct validation sequences, %s; the %s was lowest at step %d", share(s.BestCorrect), entropy, s.LowestNats.Step)
+		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many; the %s was lowest at step %d",
+			correct, share(s.BestCorrect), entropy, entropy, s.LowestNats.Step)
 	case t.Config.BestByAccuracy:
-		return kept + fmt.Sprintf("it has the most correct validation sequences, %s", share(s.BestCorrect))
+		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many", correct, share(s.BestCorrect), entropy)
 	case more:
-		return kept + fmt.Sprintf("its %s is the lowest; step %d has more correct validation sequences, %s against %s (training.best_by_accuracy=true keeps that one)",
-			entropy, s.MaxCorrect.Step, share(s.MaxCorrect.Value), share(s.BestCorrect))
+		return kept + fmt.Sprintf("its %s is the lowest; step %d has more %s, %s against %s (training.best_by_accuracy=true keeps that one)",
+			entropy, s.MaxCorrect.Step, correct, share(s.MaxCorrect.Value), share(s.BestCorrect))
 	}
 	return kept + "its " + entropy + " is the lowest"
 }

@@ -44,8 +44,11 @@ func (t *Trainer) validate() error {
 	if universal.Adaptive(t.Model) {
 		shown = fmt.Sprintf(", ponder %.2f%s", tally.Ponder(), shown)
 	}
-	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4g nats, token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)%s",
-		t.step, tally.CrossEntropy(), tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences, shown))
+	accuracy := fmt.Sprintf("token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)", tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences)
+	if ofClasses(tally) {
+		accuracy = fmt.Sprintf("accuracy %.4f (%.0f examples)", tally.TokenAccuracy(), tally.Sequences)
+	}
+	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4g nats, %s%s", t.step, tally.CrossEntropy(), accuracy, shown))
 	t.warnOfPonder(tally, depths)
 	if err := t.Log.AppendMetrics(row); err != nil {
 		return err
@@ -56,6 +59,9 @@ func (t *Trainer) validate() error {
 	}
 	return t.saveWith(t.Log.SaveBest) // last, so that it holds everything that this validation changed
 }
+
+// ofClasses reports whether every answer is one token, as those of classifiers are.
+func ofClasses(t objective.Tally) bool { return t.Tokens == t.Sequences }
 
 // record updates the state with a validation, decides whether to stop, and reports whether the validation is the best so far.
 func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bool) {

@@ -35,6 +35,9 @@ func TestOwnLabels(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.stderr, `text is column "review", label is column "stars"`) || !strings.Contains(r.stderr, "2 labels") {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
+	if !strings.Contains(r.stdout, "validation: accuracy 1.0000") || !strings.Contains(r.stderr, " nats, accuracy ") || !strings.Contains(r.stderr, " examples)\n") || strings.Contains(r.stdout+r.stderr, "sequence accuracy") {
+		t.Errorf("training of a classifier says %s%s", r.stdout, r.stderr)
+	}
 	for _, want := range []string{"accuracy             1.0000", "macro F1             1", "five stars", "precision  recall      F1  examples", "answered"} {
 		if got := succeeds(t, "eval", run); !strings.Contains(got, want) {
 			t.Errorf("eval does not say %q:\n%s", want, got)

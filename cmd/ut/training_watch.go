@@ -126,10 +126,13 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 	}[r.Stopped]
 	held := r.Validation
 	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
-	if err == nil && held.Sequences > 0 {
+	switch sequences := (score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)}); {
+	case err != nil || held.Sequences == 0:
+	case held.Tokens == held.Sequences: // of classes
+		_, err = fmt.Fprintf(w, "validation: accuracy %s\n", sequences)
+	default:
 		_, err = fmt.Fprintf(w, "validation, teacher forcing: token accuracy %s, sequence accuracy %s\n",
-			score.Accuracy{Correct: int(held.CorrectTokens), Total: int(held.Tokens)},
-			score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)})
+			score.Accuracy{Correct: int(held.CorrectTokens), Total: int(held.Tokens)}, sequences)
 	}
 	if err == nil && r.Selection != "" {
 		_, err = fmt.Fprintln(w, r.Selection)

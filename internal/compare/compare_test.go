@@ -250,3 +250,15 @@ func TestPageInBrowser(t *testing.T) {
 		}
 	}
 }
+
+// A ponder time of 0 is that of a stack of fixed depth or of none, and is not shown as a figure.
+// Caught when planted: a figure of 0; other figures of 0 left out.
+func TestValidationsOfFixedDepth(t *testing.T) {
+	of := func(entropy, encoder, decoder float64) Run {
+		return Run{Info: pipeline.Info{Best: &pipeline.Validation{Metrics: []pipeline.Figure{{Name: "cross_entropy", Value: entropy}, {Name: "encoder_ponder", Value: encoder}, {Name: "decoder_ponder", Value: decoder}}}}}
+	}
+	c := Comparison{Runs: []Run{of(0, 2.5, 0), of(1, 0, 3)}}
+	if got := fmt.Sprint(c.validations()); got != "[{cross entropy [0 1]} {encoder ponder [2.5 -]} {decoder ponder [- 3]}]" {
+		t.Errorf("%s", got)
+	}
+}

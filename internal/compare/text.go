@@ -143,6 +143,9 @@ func (c *Comparison) validations() (list []Difference) {
 		for _, row := range rows {
 			v, ok := row[0].Values[name]
 			some = some || v != 0
+			if strings.HasSuffix(name, "_ponder") && v == 0 { // a stack of fixed depth, or none
+				ok = false
+			}
 			d.Values = append(d.Values, map[bool]string{true: fmt.Sprintf("%.4g", v), false: "-"}[ok])
 		}
 		if some && name != "tokens" && name != "sequences" {
