@@ -22,16 +22,29 @@ import (
 // embedding, padding, is exported as zero, as the models read it, unless the table is also used for the logits. A model with a type of another
 // module is an error.
 func (m *Model) Export() (string, error) {
+	dir := m.log.ExportDir()
+	return dir, m.exportTo(dir)
+}
+
+// ExportTo is like Export for any folder, which is created if necessary. A run directory is an error.
+func (m *Model) ExportTo(dir string) error {
+	if isRun(dir) {
+		return fmt.Errorf("%s is a run directory: name another folder", dir)
+	}
+	return m.exportTo(dir)
+}
+
+func (m *Model) exportTo(dir string) error {
 	file, err := m.portable()
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", m.Dir(), err)
+		return fmt.Errorf("%s: %w", m.Dir(), err)
 	}
 	if subwords := m.Vocabularies.Subwords; subwords != nil {
-		if err := m.log.WriteExportFile(tokenizerFile, subwords.File()); err != nil {
-			return "", err
+		if err := runlog.WriteExportFile(dir, tokenizerFile, subwords.File()); err != nil {
+			return err
 		}
 	}
-	return m.log.WriteExport(file, struct {
+	return runlog.WriteExport(dir, file, struct {
 		experiment.Run
 		Vocabulary task.Vocabularies `json:"vocabulary"`
 	}{m.Run, m.Vocabularies})

@@ -25,10 +25,15 @@ func (r *Run) ExportDir() string { return r.path(exportDir) }
 
 // WriteExportFile writes another file of export.
 func (r *Run) WriteExportFile(name string, data []byte) error {
-	if err := os.MkdirAll(r.path(exportDir), 0o755); err != nil {
+	return WriteExportFile(r.path(exportDir), name, data)
+}
+
+// WriteExportFile is like [Run.WriteExportFile] for any directory, which is created if necessary.
+func WriteExportFile(dir, name string, data []byte) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	return atomicfile.Write(filepath.Join(r.path(exportDir), name), data)
+	return atomicfile.Write(filepath.Join(dir, name), data)
 }
 
 // WriteExport is like [Run.WriteExport] for any directory, which is created if necessary.

@@ -12,6 +12,7 @@ import (
 // exportFlags holds the flags of ut export.
 type exportFlags struct {
 	run   string
+	out   string
 	onnx  bool
 	sizes onnxfile.Sizes
 }
@@ -23,8 +24,8 @@ func newExport() *cobra.Command {
 		Short: "Write weights and configuration for other programs",
 		Long: `export writes the best checkpoint's parameters as model.safetensors, a config.json with the
 configuration and its vocabularies and, for subwords, tokenizer.json to the folder export of the run
-directory. It prints that path. docs/weights.md has every formula, docs/weights.py reads an export
-with NumPy.
+directory or, with --out, to another one. It prints that path. docs/weights.md has every formula,
+docs/weights.py reads an export with NumPy.
 
 With --run: a new run directory with the weights, the configuration and the vocabularies only. It is
 smaller, needs no data, and works with every command that uses a model, such as decode, serve and
@@ -35,11 +36,13 @@ tagger; encoder.onnx and step.onnx, which decodes one token with a cache, for ot
 to the maximum are in the graph. This needs a build with the tag onnx and the library of ONNX
 Runtime; see docs/weights.md. Pointers are refused.`,
 		Example: `  ut export runs/reverse
+  ut export runs/reverse --out exported
   ut export runs/reverse --run models/reverse
   ut export runs/reverse --onnx --rows 8 --source 32 --target 33`,
 		Args: arguments("RUN"),
 		RunE: f.export,
 	}
+	c.Flags().StringVar(&f.out, "out", "", "write to this `folder` instead of the run's folder export")
 	c.Flags().StringVar(&f.run, "run", "", "write a run `directory` that holds the weights only")
 	c.Flags().BoolVar(&f.onnx, "onnx", false, "write graphs of ONNX")
 	c.Flags().IntVar(&f.sizes.Rows, "rows", f.sizes.Rows, "with --onnx: `number` of rows of a batch")
@@ -60,10 +63,13 @@ func (f *exportFlags) export(c *cobra.Command, args []string) error {
 			paths, err = t.ExportONNX(f.sizes)
 		case f.run != "":
 			err = t.ExportRun(f.run)
+		case f.out != "":
+			paths[0], err = f.out, t.ExportTo(f.out)
 		default:
 			paths[0], err = t.Export()
+			err = elsewhere(err, "write to another folder with --out")
 		}
-		if f.run == "" {
+		if f.onnx {
 			err = elsewhere(err, "write the run's weights to another folder with --run, and export that")
 		}
 		if err == nil {
@@ -80,8 +86,13 @@ func (f *exportFlags) check(c *cobra.Command) error {
 			return usagef("--%s is a size of graphs: give --onnx too", name)
 		}
 	}
-	if f.onnx && f.run != "" {
-		return usagef("--run and --onnx are both given: choose one")
+	for _, pair := range []struct {
+		a, b string
+		both bool
+	}{{"run", "onnx", f.onnx && f.run != ""}, {"out", "onnx", f.onnx && f.out != ""}, {"out", "run", f.out != "" && f.run != ""}} {
+		if pair.both {
+			return usagef("--%s and --%s are both given: choose one", pair.a, pair.b)
+		}
 	}
 	if err := f.sizes.Validate(); err != nil {
 		return usageError{fmt.Errorf("--%w", err)}

@@ -36,6 +36,34 @@ func TestExportAndTraceElsewhere(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkFailure(t, ut(t, "export", dir), 1, "export: not a directory: ", "with --run")
+	checkFailure(t, ut(t, "export", dir), 1, "export: not a directory: ", "with --out")
+	checkFailure(t, ut(t, "export", dir, "--out", dir), 1, "is a run directory: name another folder")
+	out := filepath.Join(t.TempDir(), "exported")
+	if got := succeeds(t, "export", dir, "--out", out); got != out+"\n" {
+		t.Errorf("exported to %q", got)
+	}
+	if entries, err := os.ReadDir(out); err != nil || len(entries) != 2 || entries[0].Name() != "config.json" || entries[1].Name() != "model.safetensors" {
+		t.Errorf("the export has %v, %v", entries, err)
+	}
 	checkFailure(t, ut(t, "trace", dir, "--input", "12"), 1, "traces: not a directory: ", "with --out")
+}
+
+// The error of resuming a run that is read-only says what to do; other errors remain as they are. Root may write anywhere, so that the errors are
+// made up.
+// Caught when planted: advice for any file, or for a file that is missing.
+func TestReadOnlyRun(t *testing.T) {
+	for _, c := range []struct {
+		path string
+		err  syscall.Errno
+		want string
+	}{
+		{"ro/lock", syscall.EACCES, "open ro/lock: permission denied: copy the run to a folder in which files can be written, and resume the copy"},
+		{"ro/lock", syscall.EROFS, "open ro/lock: read-only file system: copy the run to a folder in which files can be written, and resume the copy"},
+		{"ro/lock", syscall.ENOENT, "open ro/lock: no such file or directory"},
+		{"pairs.tsv", syscall.EACCES, "open pairs.tsv: permission denied"},
+	} {
+		if got := writtenElsewhere(&os.PathError{Op: "open", Path: filepath.FromSlash(c.path), Err: c.err}, "ro"); got.Error() != c.want {
+			t.Errorf("%v, want %s", got, c.want)
+		}
+	}
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
+	"syscall"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
@@ -212,6 +214,15 @@ func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
 		if errors.Is(err, training.ErrWeightsOnly) {
 			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, textfile.Quoted(f.resume))
 		}
-		return err
+		return writtenElsewhere(err, f.resume)
 	})
+}
+
+// writtenElsewhere adds what to do to the error of a run directory in which nothing can be written.
+func writtenElsewhere(err error, dir string) error {
+	path := new(fs.PathError)
+	if !errors.As(err, &path) || path.Path != filepath.Join(dir, "lock") || !errors.Is(err, fs.ErrPermission) && !errors.Is(err, syscall.EROFS) {
+		return err
+	}
+	return fmt.Errorf("%w: copy the run to a folder in which files can be written, and resume the copy", err)
 }
