@@ -76,7 +76,7 @@ class App {
     this.slider.addEventListener("input", () => { this.stop(); this.set({ step: this.slider.valueAsNumber - 1 }); });
     byID("play").addEventListener("click", () => this.timer ? this.stop() : this.play());
     this.cellsBox = byID("cells");
-    this.cellsBox.replaceChildren(...["weights", ...this.state.kinds.filter(k => k !== "weights")].map(kind => new Option(kind)));
+    this.cellsBox.replaceChildren(...["weights", ...this.state.kinds.filter(k => k !== "weights")].map(kind => new Option(this.state.kindName(kind), kind)));
     this.cellsBox.closest("label").hidden = this.cellsBox.length < 2;
     this.cellsBox.addEventListener("change", () => this.set({ cells: this.cellsBox.value }));
     this.normalizeBox = byID("normalize");

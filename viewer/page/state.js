@@ -12,6 +12,9 @@ class State {
     this.positions = data.stacks.map(s => this.firstPosition(s));
   }
 
+  // kindName names what cells can show. Without weights, as at fixed depth, the first kind is the change in the chosen step.
+  kindName(kind) { return kind === "weights" && !this.kinds.includes(kind) ? "change in the step" : kind; }
+
   // firstPosition is the question of a story; otherwise the first position after a prompt that ran the first step shown.
   firstPosition(stack) {
     const last = stack.tokens.length - 1, from = Math.min(stack.given || 0, last);
