@@ -343,6 +343,18 @@ func TestSetTextThatLooksLikeANumber(t *testing.T) {
 	}
 }
 
+// An offer of the nearest name is followed by a sentence of its own.
+func TestNearestTask(t *testing.T) {
+	for set, want := range map[string]string{
+		`task={"tabel": {}}`: `task "tabel" is not known: did you mean "table"? Write it as in task={"copy": {...}}`,
+		`task={"zzz": {}}`:   ` more; write it as in task={"copy": {...}}`,
+	} {
+		if _, err := experiment.Defaults().Set(set); err == nil || !strings.HasSuffix(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", set, err, want)
+		}
+	}
+}
+
 // The size of subwords goes with the tokenizer that learns them, unless it is set, too.
 func TestSetTokenizer(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -107,7 +107,11 @@ func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
 		}
 		at := slices.IndexFunc(rows, func(r row[T]) bool { return r.key == key })
 		if at < 0 {
-			return fmt.Errorf("%w; write it as in %s", unknown(p.path, key, v.keys()), v.sample())
+			problem, also := unknown(p.path, key, v.keys()), "; write"
+			if strings.HasSuffix(problem.Error(), "?") {
+				also = " Write"
+			}
+			return fmt.Errorf("%w%s it as in %s", problem, also, v.sample())
 		}
 		if len(members) > 1 {
 			return fmt.Errorf("%s names %s: choose one", p.path, strings.Join(slices.Sorted(maps.Keys(members)), " and "))

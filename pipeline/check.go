@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"universal-transformer/experiment"
+	"universal-transformer/task"
 )
 
 // Check returns the error that training a run would have because of its data, or evaluating it with a protocol afterwards. It reads the data and
@@ -44,3 +45,11 @@ func (e *ProtocolError) Error() string { return fmt.Sprintf("examples to measure
 
 // Unwrap returns e.Err.
 func (e *ProtocolError) Unwrap() error { return e.Err }
+
+// checkSides returns an error unless the vocabularies have the sides of the model.
+func checkSides(r experiment.Run, v task.Vocabularies) error {
+	if sources := r.Model.Value.Kind() != task.LanguageModeling; sources != (v.Source != nil) {
+		return fmt.Errorf(`%s: key "source" does not fit the model, %s: restore the file`, vocabularyFile, r.Model.Value.Describe())
+	}
+	return nil
+}

@@ -49,10 +49,18 @@ func (o DecodeOptions) Validate() error {
 // Check returns an error if a source is longer than MaxSource.
 func (o DecodeOptions) Check(in task.Input) error {
 	if n, limit := len(in.Labels), cmp.Or(o.MaxSource, DefaultMaxSource); n > limit {
-		return fmt.Errorf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, limit)
+		return &LengthError{fmt.Sprintf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, limit), n}
 	}
 	return nil
 }
+
+// A LengthError means that a source or a text has more tokens than are allowed.
+type LengthError struct {
+	problem string
+	Tokens  int // that it has
+}
+
+func (e *LengthError) Error() string { return e.problem }
 
 // AnswerLimit returns the maximum number of tokens of the answer to a source of the given number of tokens, both with their End: the
 // same in decoding and in evaluation, where it does not depend on the reference.

@@ -162,7 +162,7 @@ func TestVocabularyAndDataChangedAlike(t *testing.T) {
 }
 
 // A mark of the best that leads nowhere is noted, and the newest checkpoint used; one that cannot be read stops a load.
-// Caught when planted: a missing checkpoint that is passed over in silence.
+// Caught when planted: a missing checkpoint that is passed over in silence, a damaged one that is noted twice.
 func TestBestThatIsGone(t *testing.T) {
 	dir, _ := briefly(t)
 	if err := os.WriteFile(dir+"/best.json", []byte(`{"step": 5}`), 0o600); err != nil {
@@ -175,6 +175,23 @@ func TestBestThatIsGone(t *testing.T) {
 	defer m.Close()
 	if m.Step != 6 || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "best.json marks step 5 as best") || !strings.Contains(m.Notes[0], "newest") {
 		t.Errorf("step %d with notes %q", m.Step, m.Notes)
+	}
+	markBest(t, dir, 6)
+	path := filepath.Join(dir, "checkpoints", "step-000000006.safetensors")
+	info, err := os.Stat(path)
+	if err == nil {
+		err = os.Truncate(path, info.Size()-1)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cut.Close()
+	if cut.Step != 4 || len(cut.Notes) != 1 || !strings.Contains(cut.Notes[0], "the file is cut off") || strings.Contains(cut.Notes[0], "tensor ") {
+		t.Errorf("step %d with notes %q", cut.Step, cut.Notes)
 	}
 	if err := errors.Join(os.Remove(dir+"/best.json"), os.Mkdir(dir+"/best.json", 0o700)); err != nil {
 		t.Fatal(err)

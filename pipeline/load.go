@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
@@ -133,7 +134,9 @@ func (m *Model) chooseBest() error {
 func (m *Model) chooseNewest() error {
 	latest, refused, err := m.log.Latest()
 	for _, r := range refused {
-		m.Notes = append(m.Notes, r.String())
+		if !slices.ContainsFunc(m.Notes, func(note string) bool { return strings.Contains(note, r.Path) }) { // as the best
+			m.Notes = append(m.Notes, r.String())
+		}
 	}
 	if err == nil && latest.Step == 0 { // the run was interrupted before its first update
 		err = fmt.Errorf("%s: %w was saved yet", m.log.Dir(), runlog.ErrNoCheckpoint)
@@ -288,12 +291,4 @@ func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 		}
 	}
 	return v, nil
-}
-
-// checkSides returns an error unless the vocabularies have the sides of the model.
-func checkSides(r experiment.Run, v task.Vocabularies) error {
-	if sources := r.Model.Value.Kind() != task.LanguageModeling; sources != (v.Source != nil) {
-		return fmt.Errorf(`%s: key "source" does not fit the model, %s: restore the file`, vocabularyFile, r.Model.Value.Describe())
-	}
-	return nil
 }

@@ -66,7 +66,7 @@ func (m *Model) example(p Pair, most int) (e task.Example, err error) {
 		return e, err
 	}
 	if n := len(task.WithoutEnd(e.Target)); n > most {
-		return e, fmt.Errorf("the text has %d tokens, more than max-source, %d: shorten it, or allow more", n, most)
+		return e, &LengthError{fmt.Sprintf("the text has %d tokens, more than max-source, %d: shorten it, or allow more", n, most), n}
 	}
 	if m.Run.Task.Value.Kind() == task.LanguageModeling {
 		return e, nil
@@ -76,7 +76,7 @@ func (m *Model) example(p Pair, most int) (e task.Example, err error) {
 		return e, fmt.Errorf("source: %w", err)
 	}
 	if n := len(in.Labels); n > most {
-		return e, fmt.Errorf("the source has %d tokens, more than max-source, %d: shorten it, or allow more", n, most)
+		return e, &LengthError{fmt.Sprintf("the source has %d tokens, more than max-source, %d: shorten it, or allow more", n, most), n}
 	}
 	e.Source = in.Source
 	return e, nil

@@ -109,6 +109,9 @@ func checkVacant(dir string) error {
 	if dir == "" {
 		return errNoName
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("cannot create run directory: %s is a file, not a directory: choose another name", dir)
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -141,7 +141,7 @@ func TestCreateRefuses(t *testing.T) {
 		foreign:                    "is not empty (it has thesis.txt)",
 		sub:                        "is not empty (it has files in traces)",
 		metrics:                    "is not empty (it has metrics.jsonl)",
-		file:                       "not a directory",
+		file:                       "is a file, not a directory: choose another name",
 		filepath.Join(file, "run"): "not a directory",
 	} {
 		_, err := runlog.Create(dir, example)

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -52,6 +53,9 @@ With --json: an object with the fields` + infoFields,
 			}
 			if asJSON {
 				return writeJSON(c.OutOrStdout(), i)
+			}
+			if i.Task == "" { // the configuration cannot be read, and nothing is known of the run
+				return fmt.Errorf("%s: %s", i.Run, strings.TrimPrefix(i.Problem, i.Run+string(filepath.Separator)))
 			}
 			return printInfo(c.OutOrStdout(), i)
 		}),

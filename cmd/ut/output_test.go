@@ -67,3 +67,18 @@ func TestReadOnlyRun(t *testing.T) {
 		}
 	}
 }
+
+// A run whose configuration cannot be read is an error of ut info, which has nothing else to say, and a file is no directory for a run.
+// Caught when planted: a description without a name and a task.
+func TestInfoOfBrokenConfiguration(t *testing.T) {
+	dir := copied(t)
+	if err := os.WriteFile(filepath.Join(dir, "config.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := ut(t, "info", dir)
+	checkFailure(t, r, 1, "ut: "+dir+": config.json: JSON: ")
+	if r.stdout != "" {
+		t.Errorf("it prints %q", r.stdout)
+	}
+	checkFailure(t, ut(t, "train", "demo", "--out", write(t, "dates.tsv", "x")), 1, "dates.tsv is a file, not a directory: choose another name")
+}

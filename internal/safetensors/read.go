@@ -82,6 +82,9 @@ func parseHeader(header, body []byte) (*File, int, error) {
 			continue
 		}
 		t, begin, err := parseTensor(name, entries[name], body)
+		if cut := new(cutError); errors.As(err, &cut) { // whichever tensor happens to be the first
+			return nil, 0, err
+		}
 		if err != nil {
 			return nil, 0, fmt.Errorf("tensor %q: %w", name, err)
 		}
@@ -99,6 +102,13 @@ func parseHeader(header, body []byte) (*File, int, error) {
 		end += len(t.Data)
 	}
 	return f, end, nil
+}
+
+// A cutError is the error for a tensor that ends behind the end of the file.
+type cutError struct{ begin, end, size int }
+
+func (e *cutError) Error() string {
+	return fmt.Sprintf("the file is cut off: bytes %d to %d are outside the data of %d bytes", e.begin, e.end, e.size)
 }
 
 // maxDimensions is far above the number of dimensions of any tensor.
@@ -136,6 +146,9 @@ func parseTensor(name string, raw json.RawMessage, body []byte) (Tensor, int, er
 		return Tensor{}, 0, fmt.Errorf("it must have two data_offsets, not %d", len(offsets))
 	}
 	begin, end := offsets[0], offsets[1]
+	if begin >= 0 && end > begin && end > len(body) {
+		return Tensor{}, 0, &cutError{begin, end, len(body)}
+	}
 	if begin < 0 || end < begin || end > len(body) {
 		return Tensor{}, 0, fmt.Errorf("bytes %d to %d are outside the data of %d bytes", begin, end, len(body))
 	}

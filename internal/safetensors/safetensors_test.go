@@ -146,7 +146,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"overflow":           {file(one(`"F64"`, "[4294967296,4294967296]", "[0,0]"), ""), "too large"},
 		"overflow to fit":    {file(one(`"U8"`, "[9223372036854775807,2]", "[0,0]"), ""), "too large"},
 		"size of another":    {file(one(`"F32"`, "[2]", "[0,4]"), "1234"), "takes 8 bytes, not 4"},
-		"past the end":       {file(one(`"U8"`, "[5]", "[0,5]"), "1234"), "outside the data of 4"},
+		"past the end":       {file(one(`"U8"`, "[5]", "[0,5]"), "1234"), "safetensors: the file is cut off: bytes 0 to 5 are outside the data of 4"},
 		"backwards":          {file(one(`"U8"`, "[0]", "[2,1]"), "12"), "outside"},
 		"negative offset":    {file(one(`"U8"`, "[2]", "[-1,1]"), "12"), "outside"},
 		"overlap":            {file(fmt.Sprintf(two, 1, 3), "123"), "begins at byte 1"},

@@ -21,6 +21,8 @@ const (
 	MaxLine = 1 << 20
 	// maxFile is far above any file of rows; a larger file is probably a mistake.
 	maxFile = 4 << 30
+	// detected is the number of bytes by which the format is detected.
+	detected = 32 << 10
 )
 
 // A Row is one row of a file.
@@ -55,11 +57,16 @@ func (l Layout) Read(path string, columns []Column, each func(Row)) (info Info, 
 	digest := sha256.New()
 	buffered := bufio.NewReaderSize(io.TeeReader(f, digest), 64<<10)
 	l.Format = l.detect(path, buffered)
+	head, _ := buffered.Peek(detected)
+	binary := bytes.IndexByte(head, 0) >= 0 && textfile.Encoding(head) == ""
 	info, err = l.parse(textfile.NewLineReader(buffered, maxFile), columns, each)
 	info.csv = l.Format == CSV
 	info.Digest = hex.EncodeToString(digest.Sum(nil))
 	var invalid *invalidError
-	if errors.As(err, &invalid) {
+	switch {
+	case errors.As(err, &invalid) && binary:
+		err = errors.New("it is not a text file: name a TSV or CSV file in UTF-8")
+	case errors.As(err, &invalid):
 		err = fmt.Errorf("%w: %w", err, textfile.EncodingError(path, ""))
 	}
 	if err != nil {
@@ -73,7 +80,7 @@ func (l Layout) detect(path string, r *bufio.Reader) string {
 	if l.Format != "" && !l.other {
 		return l.Format
 	}
-	head, _ := r.Peek(32 << 10)
+	head, _ := r.Peek(detected)
 	first, _, _ := bytes.Cut(head, []byte("\n"))
 	tab := bytes.ContainsRune(first, '\t')
 	_, declares := declared(string(bytes.TrimRight(first, "\r")))

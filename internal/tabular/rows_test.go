@@ -68,3 +68,17 @@ func TestTooManyColumns(t *testing.T) {
 		}
 	}
 }
+
+// A file that is not text is not to be converted; text in another encoding is.
+// Caught when planted: advice to convert a picture.
+func TestBinaryFile(t *testing.T) {
+	for content, want := range map[string]string{
+		"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\xff\x01": "it is not a text file: name a TSV or CSV file in UTF-8",
+		"caf\xe9,a\n": "iconv -f WINDOWS-1252 -t UTF-8",
+	} {
+		path := write(t, "a.csv", []byte(content))
+		if _, _, err := read(t, tabular.Layout{}, path, columns("", "")); err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "iconv") != strings.Contains(want, "iconv") {
+			t.Errorf("%q: %v, want %q", content, err, want)
+		}
+	}
+}
