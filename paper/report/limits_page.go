@@ -162,7 +162,7 @@ func (p *page) limitsLine(t paper.Table) {
 		text += fmt.Sprintf("%ss limit %s: a model without them has at most %.3f right. ", strings.ToUpper(l.noun[:1])+l.noun[1:], l.column, without(list[0].tests))
 		_, high := extremes(list, limited.learned)
 		if own, ok := selectedOf(list, "programs"); ok {
-			text += fmt.Sprintf("Of the answers that depend on a %s, the Universal Transformer has %.3f right, and no model that begins with the first digit more than %.3f. ", l.noun, own.learned(), high)
+			text += fmt.Sprintf("Of the answers that depend on a %s, the Universal Transformer has %.3f right, and the best model that begins with the first digit %.3f. ", l.noun, own.learned(), high)
 		}
 	}
 	if text != "" {
