@@ -1,6 +1,7 @@
 package training
 
 import (
+	"strings"
 	"testing"
 
 	"universal-transformer/internal/objective"
@@ -78,13 +79,15 @@ func TestSelectionNamesDisagreement(t *testing.T) {
 		{schedule.Config{BestByAccuracy: true}, [][2]float64{{3, 2}, {1, 6}, {2, 6}}, "the checkpoint of step 20 is kept: it has the most correct validation sequences, 0.7500, and the lowest cross entropy of all with as many"},
 		{schedule.Config{}, nil, ""},
 	} {
-		tr := &Trainer{Config: c.config}
-		for _, v := range c.seen {
-			tr.step += 10
-			tr.record(objective.Tally{Sequences: 8, CorrectSequences: v[1], Tokens: 8, Nats: v[0], Smoothed: v[0]}, nil)
-		}
-		if got := tr.selection(); got != c.want {
-			t.Errorf("%+v: %s\nwant %s", c.seen, got, c.want)
+		for tokens, unit := range map[float64]string{8: "examples", 16: "sequences"} { // a class each, or two tokens
+			tr := &Trainer{Config: c.config}
+			for _, v := range c.seen {
+				tr.step += 10
+				tr.record(objective.Tally{Sequences: 8, CorrectSequences: v[1], Tokens: tokens, Nats: v[0], Smoothed: v[0]}, nil)
+			}
+			if got, want := tr.selection(), strings.ReplaceAll(c.want, "sequences", unit); got != want {
+				t.Errorf("%+v: %s\nwant %s", c.seen, got, want)
+			}
 		}
 	}
 	both := &Trainer{Config: schedule.Config{BestByAccuracy: true, BestByMeasure: true}, state: state{BestStep: 10, BestSmoothed: 0.5, BestCorrect: 7, BestMeasure: 30}}

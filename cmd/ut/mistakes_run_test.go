@@ -169,7 +169,7 @@ var modelMistakes = []mistake{
 	{"export {folder}", 1, "{folder} is not a run directory", ""},
 	{"export {file}", 1, "{file} is not a run directory: it is a file", ""},
 	{"export {damaged}", 1, "damaged", ""},
-	{"export {run} --out x", 2, "unknown flag: --out", ""},
+	{"export {run} --output x", 2, "unknown flag: --output", ""},
 
 	{"demo more", 2, `"more" is an extra argument`, ""},
 	{"demo --out {file}", 1, "{file}", ""},

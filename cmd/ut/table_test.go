@@ -50,9 +50,9 @@ func TestOwnTable(t *testing.T) {
 	checkFailure(t, ut(t, "eval", run, "--mix", "3"), 1, "--mix is 3", "are those of its files")
 	checkFailure(t, ut(t, "data", "sample", run, "--split", "test", "--length", "3"), 1, "length is 3", "are those of its files")
 	for _, command := range []string{"decode", "translate"} {
-		r = utReading(t, "one two three\nfour and five\na a b c d e f\n", command, run)
+		r = utReading(t, "one two three\nfour and five\na b c d e f\n", command, run)
 		want := "ut: line 2: 1 unknown token is read as <unknown>: \"and\"\n" +
-			"ut: line 3: 7 unknown tokens are read as <unknown>: \"a\", \"b\", \"c\", \"d\", \"e\", and 1 more\n"
+			"ut: line 3: 6 unknown tokens are read as <unknown>: \"a\", \"b\", \"c\", \"d\", \"e\", and 1 more\n"
 		if r.code != 0 || strings.Count(r.stdout, "\n") != 3 || r.stderr != want {
 			t.Errorf("%s gives %+v, want %q", command, r, want)
 		}

@@ -56,7 +56,7 @@ func TestConfusionOfManyClasses(t *testing.T) {
 	for i := range n {
 		c.Add(classes[i], classes[n-1-i])
 	}
-	if lines := c.Lines(); len(lines) != 1+30+1 || lines[31] != "and 270 more: --json has all" {
+	if lines := c.Lines(); len(lines) != 1+30+1 || lines[31] != "and 270 more" {
 		t.Errorf("%d lines, the last one %q", len(lines), lines[len(lines)-1])
 	}
 	if c.Counts[7][n-8] != 1 || c.Accuracy().Total != n || c.Accuracy().Correct != 0 || len(c.Classes) != n {

@@ -142,7 +142,7 @@ func scoreLines(scores []ClassScore, width int, name, examples string) []string 
 		lines = append(lines, fmt.Sprintf("%s  %9.4f  %6.4f  %6.4f  %8d", pad(s.Class, width), s.Precision, s.Recall, s.F1, s.Support))
 	}
 	if more := len(scores) - maxScores; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %d more: --json has all", more))
+		lines = append(lines, fmt.Sprintf("and %d more", more))
 	}
 	return lines
 }
