@@ -162,7 +162,7 @@ func TestVocabularyAndDataChangedAlike(t *testing.T) {
 }
 
 // A mark of the best that leads nowhere is noted, and the newest checkpoint used; one that cannot be read stops a load.
-// Caught when planted: a missing checkpoint that is passed over in silence, a damaged one that is noted twice.
+// Caught when planted: a missing checkpoint that is not reported; a damaged one that is reported twice.
 func TestBestThatIsGone(t *testing.T) {
 	dir, _ := briefly(t)
 	if err := os.WriteFile(dir+"/best.json", []byte(`{"step": 5}`), 0o600); err != nil {

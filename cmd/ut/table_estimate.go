@@ -33,7 +33,7 @@ func (f *tableFlags) pending(cells []sweep.Cell) (list pendingRuns) {
 	return list
 }
 
-// estimate describes the time of the runs, so many at a time: "runs without a result: 3, about 2 h of processor time, 1 h with 2 in parallel".
+// estimate describes the time of the runs, so many at a time: "runs without a result: 3, about 2h0m of processor time, 1h0m with 2 in parallel".
 // It returns "" if there are no runs.
 func (list pendingRuns) estimate(jobs int) string {
 	total, unknown := 0.0, 0

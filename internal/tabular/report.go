@@ -206,7 +206,7 @@ func EmptyPart(path, unit string, training, validation, evaluation int, share fl
 	if ownFile {
 		at, remedy = "", ""
 	}
-	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and equal ones stay in one part; add %s%s",
+	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and identical ones go to the same part; add %s%s",
 		path, training, unit, validation, evaluation, at, unit, remedy)
 }
 

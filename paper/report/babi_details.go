@@ -56,7 +56,7 @@ func chosenByEntropy(t paper.Table) (families []string) {
 
 // renamedTraining lists what else differs in the training of models whose stories have words exchanged, from the recipes.
 func (p *page) renamedTraining() {
-	p.printf("## Training where words are exchanged\n\nFields in which the recipes differ from those of the same setting without exchanged words, Universal Transformer. The other models of a setting are trained like it.\n\n")
+	p.printf("## Training where words are exchanged\n\nFields in which the recipes differ from those of the same setting without exchanged words, Universal Transformer. The other models of a setting are trained like it, but for the exceptions above.\n\n")
 	for _, s := range []struct{ title, plain, exchanged string }{
 		{"1k, single", "babi-1k-single/task02", "babi-1k-single-renamed/task02"}, {"1k, joint", "babi-1k-joint/joint", "babi-1k-joint-renamed/joint"},
 	} {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/score"
@@ -91,8 +92,8 @@ func needed(tests measure.ProgramTests, accuracy float64) float64 {
 	return (accuracy - without(tests)) / (1 - without(tests))
 }
 
-// papersOrder returns the runs whose answers begin with their first digit, or those that begin with their last.
-func papersOrder(list []limited, lastDigitFirst bool) (some []limited) {
+// withOrder returns the runs whose answers begin with their first digit, or those that begin with their last.
+func withOrder(list []limited, lastDigitFirst bool) (some []limited) {
 	for _, l := range list {
 		if l.tests.LastDigitFirst == lastDigitFirst {
 			some = append(some, l)
@@ -103,12 +104,11 @@ func papersOrder(list []limited, lastDigitFirst bool) (some []limited) {
 
 // selectedOf returns the run of a row that the table shows.
 func selectedOf(list []limited, family string) (l limited, ok bool) {
-	for _, x := range list {
-		if x.family == family && (!ok || x.Validation < l.Validation) {
-			l, ok = x, true
-		}
+	own := slices.DeleteFunc(slices.Clone(list), func(x limited) bool { return x.family != family })
+	if len(own) == 0 {
+		return l, false
 	}
-	return l, ok
+	return slices.MinFunc(own, func(x, y limited) int { return byValidation(x.run, y.run) }), true
 }
 
 // extremes returns the smallest and the largest value of a list that is not empty.
@@ -125,7 +125,7 @@ func extremes[T any](list []T, of func(T) float64) (low, high float64) {
 func (b book) limitsNote() string {
 	var parts []string
 	for _, l := range []limit{ofProgram, ofControl} {
-		if list := papersOrder(b.limited[l.column], false); len(list) > 0 {
+		if list := withOrder(b.limited[l.column], false); len(list) > 0 {
 			parts = append(parts, fmt.Sprintf("without %ss at most %.3f of %s is right", l.noun, without(list[0].tests), l.column))
 		}
 	}

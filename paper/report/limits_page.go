@@ -54,17 +54,19 @@ func discards(l limit, tests measure.ProgramTests) string {
 // productLimit says what products cost the models of program.
 func (p *page) productLimit(list []limited) {
 	p.printf("**Products limit program.** ")
-	if first := papersOrder(list, false); len(first) > 0 {
+	if first := withOrder(list, false); len(first) > 0 {
 		tests := first[0].tests
 		low, high := extremes(first, func(l limited) float64 { return l.kind.Value() })
 		p.printf("%s A model that has all other answers right and none of these has %.3f; the paper has %s. For %.1f it also needs %.3f of the answers that depend on a product. "+
 			"This test set is a sample: 9 of 25 pairs of operations have a product, 1 in 18 of these pairs discards it, and so %.2f of all answers depend on none.\n\n",
 			discards(ofProgram, tests), without(tests), publishedProgram(), aimed, needed(tests, aimed), 1-9./25*17/18)
 		p.printf("The kind \"%s\" has %s other programs, and %d of them discard their product, which is a share of %.3f. "+
-			"All models that begin with the first digit, the LSTM included, have %.3f to %.3f of the kind right. So none of them has learned products.\n\n",
+			"All models that begin with the first digit, the LSTM included, have %.3f to %.3f of the kind right. ",
 			ofProgram.kind, thousands(tests.Kind.Programs), tests.Kind.Discarded(), float64(tests.Kind.Discarded())/float64(max(1, tests.Kind.Programs)), low, high)
+		_, best := extremes(first, limited.learned)
+		p.printf("Of the answers that depend on a product, the best of these models has %.3f right.\n\n", best)
 	}
-	for _, l := range papersOrder(list, true) {
+	for _, l := range withOrder(list, true) {
 		p.printf("%s: %.3f of the kind are right, and of its answers that depend on a product %.3f. With all others right, %.1f would need %.3f of them. ",
 			l.row.Title, l.kind.Value(), l.learned(), aimed, needed(l.tests, aimed))
 		p.printf("Accuracies by digit are in docs/log.md, %q.\n\n", placesEntry)
@@ -80,7 +82,7 @@ func (p *page) productLimit(list []limited) {
 // loopLimit says what loops cost the models of control.
 func (p *page) loopLimit(list []limited) {
 	p.printf("**Loops limit control.** ")
-	if first := papersOrder(list, false); len(first) > 0 {
+	if first := withOrder(list, false); len(first) > 0 {
 		p.printf("%s A model that has all other answers right and none of these has %.3f", discards(ofControl, first[0].tests), without(first[0].tests))
 		if lstm, ok := selectedOf(first, "programs-lstm"); ok {
 			p.printf("; the LSTM has %.3f", lstm.maximum.Value())
@@ -155,14 +157,14 @@ func (p *page) kindsFigure(t paper.Table, l limit) {
 func (p *page) limitsLine(t paper.Table) {
 	text := ""
 	for _, l := range []limit{ofProgram, ofControl} {
-		list := papersOrder(p.book.limited[l.column], false)
+		list := withOrder(p.book.limited[l.column], false)
 		if len(list) == 0 {
 			continue
 		}
 		text += fmt.Sprintf("%ss limit %s: a model without them has at most %.3f right. ", strings.ToUpper(l.noun[:1])+l.noun[1:], l.column, without(list[0].tests))
 		_, high := extremes(list, limited.learned)
 		if own, ok := selectedOf(list, "programs"); ok {
-			text += fmt.Sprintf("Of the answers that depend on a %s, the Universal Transformer has %.3f right, and the best model that begins with the first digit %.3f. ", l.noun, own.learned(), high)
+			text += fmt.Sprintf("Of the answers that depend on a %s, the Universal Transformer has %.3f right, and the best of all models that begin with the first digit %.3f. ", l.noun, own.learned(), high)
 		}
 	}
 	if text != "" {

@@ -55,8 +55,8 @@ func TestLimits(t *testing.T) {
 		program(t, "programs/program", 1, "nesting 2: *", 2000, 0, 59), program(t, "programs/program", 2, "nesting 2: *", 3133, 1, 60),
 		program(t, "programs-lstm/control", 1, "nesting 2: for", 1906, 9, 148), program(t, "programs/control", 1, "nesting 2: for", 3311, 755, 496),
 		program(t, "programs/addition", 1, "nesting 2: +", 5000, 1000, 1000),
-	}, "Products limit program: a model without them has at most 0.668 right. Of the answers that depend on a product, the Universal Transformer has 0.000 right, and the best model that begins with the first digit 0.000. ",
-		"Loops limit control: a model without them has at most 0.383 right. Of the answers that depend on a loop, the Universal Transformer has 0.408 right, and the best model that begins with the first digit 0.408. ",
+	}, "Products limit program: a model without them has at most 0.668 right. Of the answers that depend on a product, the Universal Transformer has 0.000 right, and the best of all models that begin with the first digit 0.000. ",
+		"Loops limit control: a model without them has at most 0.383 right. Of the answers that depend on a loop, the Universal Transformer has 0.408 right, and the best of all models that begin with the first digit 0.408. ",
 		"; without products at most 0.668 of program is right, without loops at most 0.383 of control is right |")
 	for _, want := range []string{
 		"Of the 5,000 test programs of program at the maximum, 1,748 have a product. In 90 of these an `if` chooses another number, so 1,658 answers depend on a product. " +

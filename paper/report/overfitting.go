@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +26,7 @@ func (b book) trained(family string) (list []run) {
 	for _, c := range t.Columns {
 		runs := slices.DeleteFunc(withCurve(b.of(family, c.Name)), func(r run) bool { return r.Curve.TrainingNats == nil })
 		if len(runs) > 0 {
-			list = append(list, slices.MinFunc(runs, func(x, y run) int { return cmp.Compare(x.Validation, y.Validation) }))
+			list = append(list, chosen(runs))
 		}
 	}
 	return list

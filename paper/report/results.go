@@ -85,8 +85,11 @@ func (b book) row(t paper.Table, r paper.Row) (list []run) {
 
 // chosen returns the run with the lowest validation cross entropy. There must be a run.
 func chosen(runs []run) run {
-	return slices.MinFunc(runs, func(x, y run) int { return cmp.Compare(x.Validation, y.Validation) })
+	return slices.MinFunc(runs, byValidation)
 }
+
+// byValidation compares the validation cross entropies of two runs.
+func byValidation(x, y run) int { return cmp.Compare(x.Validation, y.Validation) }
 
 // Versions of a recipe: the one of the catalogue, and one whose configuration has a form that is no longer read.
 const (
