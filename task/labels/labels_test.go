@@ -205,7 +205,7 @@ func TestRefused(t *testing.T) {
 		"each part needs some": {Path: write(t, numbers(2)...)},
 		"raise it":             {Path: good, MaxLength: 2},
 		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and identical ones go to the same part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
-		"has a header and nothing else: it must have a text and its label in each row":                                                                 {Path: write(t, []string{"text", "label"})},
+		"has a header and nothing else: it must have a text and its label in each row":                                                                        {Path: write(t, []string{"text", "label"})},
 		"rows are for training, ": {Path: write(t, []string{"text", "label"}, []string{"x", "a"}), Tokenizer: vocab.Subwords},
 		"none of 1 rows can be":   {Path: write(t, []string{"a", ""})},
 	} {
