@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,7 +54,7 @@ func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log fu
 	if err != nil {
 		return nil, err
 	}
-	all := &Metrics{Examples: found.Row.Examples, Lengths: found.Lengths}
+	all := &Metrics{Examples: found.Row.Examples, Lengths: found.Lengths, Encoder: found.Encoder, Decoder: found.Decoder}
 	for _, metric := range found.Metrics {
 		if !math.IsNaN(metric.Value) && !math.IsInf(metric.Value, 0) {
 			all.Metrics = append(all.Metrics, metricOf(metric))
@@ -67,6 +68,10 @@ type Metrics struct {
 	Examples int      `json:"examples"`
 	Lengths  string   `json:"lengths"` // which examples
 	Metrics  []Metric `json:"metrics"`
+
+	// Steps of positions; nil for a stack that does not exist or is not adaptive, and in results of earlier versions.
+	Encoder *pipeline.PonderTime `json:"encoder_steps,omitempty"`
+	Decoder *pipeline.PonderTime `json:"decoder_steps,omitempty"`
 }
 
 // Metric is one figure. For a share, Correct and Total are its counts; for other figures both are 0.
@@ -95,6 +100,29 @@ func (m *Metrics) Validate() error {
 		case metric.Total > 0 && math.Abs(share.Value-metric.Value) > 1e-9:
 			return fmt.Errorf("metrics[%d].value is %v, but %d of %d are correct", i, metric.Value, metric.Correct, metric.Total)
 		}
+	}
+	return cmp.Or(validSteps("encoder_steps", m.Encoder), validSteps("decoder_steps", m.Decoder))
+}
+
+// validSteps returns an error if a position would have less than one step, or a sequence no tenth with positions.
+func validSteps(name string, s *pipeline.PonderTime) error {
+	if s == nil {
+		return nil
+	}
+	if !(s.Mean >= 1) || math.IsInf(s.Mean, 0) || !(s.Deviation >= 0) {
+		return fmt.Errorf("%s: mean is %v and deviation %v: a position has at least one step", name, s.Mean, s.Deviation)
+	}
+	tenths := 0
+	for i, tenth := range s.Tenths {
+		if tenth == nil {
+			continue
+		}
+		if tenths++; !(*tenth >= 1) || math.IsInf(*tenth, 0) {
+			return fmt.Errorf("%s.tenths[%d] is %v: a position has at least one step", name, i, *tenth)
+		}
+	}
+	if tenths == 0 {
+		return fmt.Errorf("%s.tenths: none has a value", name)
 	}
 	return nil
 }

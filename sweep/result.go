@@ -226,9 +226,10 @@ const (
 	DepthFolder    = "depth"    // evaluations at many depths
 	SearchesFolder = "searches" // sweeps on validation data
 	PairedFolder   = "paired"   // paired tests of the translations of two runs
+	HaltingFolder  = "halting"  // sweeps that compare objectives of halting
 )
 
-var otherFolders = []string{DepthFolder, SearchesFolder, PairedFolder}
+var otherFolders = []string{DepthFolder, SearchesFolder, PairedFolder, HaltingFolder}
 
 // ReadAll reads every result below a folder, except in the folders above, in the order of family, column and seed. The list may be empty, as
 // the folder may be missing. A folder of run directories is an error, and so are two seeds of a recipe that are the same run.
