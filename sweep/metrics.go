@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/score"
@@ -84,6 +85,18 @@ type Metric struct {
 
 func metricOf(m score.Metric) Metric {
 	return Metric{Name: m.Name, Value: m.Value, Correct: m.Accuracy.Correct, Total: m.Accuracy.Total}
+}
+
+// figures returns the metrics and the mean steps of adaptive stacks.
+func (m *Metrics) figures() []Metric {
+	list := slices.Clip(m.Metrics)
+	if m.Encoder != nil {
+		list = append(list, Metric{Name: "encoder steps", Value: m.Encoder.Mean})
+	}
+	if m.Decoder != nil {
+		list = append(list, Metric{Name: "decoder steps", Value: m.Decoder.Mean})
+	}
+	return list
 }
 
 // Validate returns an error that names the first invalid field.

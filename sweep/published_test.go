@@ -57,28 +57,30 @@ var unrecordedSearches = map[string]string{
 	"heads-copy/heads-2-seed1": "trained_by commit; measured_by commit",
 }
 
-// The results of published searches are in the form in which sweeps write them, with the whole provenance except for what is listed above, and
-// [ReadAll] does not return them for the folder above. Caught when planted: the CPU of a result deleted; a commit added to a listed result; ReadAll that enters the
-// folder.
+// The results of published searches and of the comparison of objectives of halting are in the form in which sweeps write them, with the whole
+// provenance except for what is listed above, and [ReadAll] does not return them for the folder above. Caught when planted: the CPU of a result
+// deleted; a commit added to a listed result; ReadAll that enters the folder.
 func TestPublishedSearches(t *testing.T) {
-	root := filepath.Join("..", "results", SearchesFolder)
-	entries, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
 	listed := maps.Clone(unrecordedSearches)
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
+	for _, folder := range []string{SearchesFolder, HaltingFolder} {
+		root := filepath.Join("..", "results", folder)
+		entries, err := os.ReadDir(root)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for _, r := range asWritten(t, filepath.Join(root, e.Name())) {
-			name := e.Name() + "/" + r.Name()
-			if got, want := missing(r.Header), unrecordedSearches[name]; got != want {
-				t.Errorf("%s does not record %q, want %q", name, got, want)
+		for _, e := range entries {
+			if !e.IsDir() {
+				continue
 			}
-			delete(listed, name)
-			if err := plausible(r.Header); err != nil {
-				t.Errorf("%s: %v", name, err)
+			for _, r := range asWritten(t, filepath.Join(root, e.Name())) {
+				name := e.Name() + "/" + r.Name()
+				if got, want := missing(r.Header), unrecordedSearches[name]; got != want {
+					t.Errorf("%s does not record %q, want %q", name, got, want)
+				}
+				delete(listed, name)
+				if err := plausible(r.Header); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
 			}
 		}
 	}

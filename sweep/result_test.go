@@ -113,6 +113,24 @@ func TestDecodeIsStrict(t *testing.T) {
 	}
 }
 
+// Steps are means of at least one step, in at least one tenth of the positions.
+func TestStepsAreValid(t *testing.T) {
+	for want, steps := range map[string]string{
+		"":                                    `"mean": 1.5, "deviation": 0.5, "tenths": [1, null, null, null, null, 2, null, null, null, null]`,
+		"encoder_steps: mean is 0.9":          `"mean": 0.9, "deviation": 0.5, "tenths": [1, null, null, null, null, 2, null, null, null, null]`,
+		"deviation -1":                        `"mean": 1.5, "deviation": -1, "tenths": [1, null, null, null, null, 2, null, null, null, null]`,
+		"encoder_steps.tenths[5] is 0":        `"mean": 1.5, "deviation": 0.5, "tenths": [1, null, null, null, null, 0, null, null, null, null]`,
+		"encoder_steps.tenths: none has a va": `"mean": 1.5, "deviation": 0.5, "tenths": [null, null, null, null, null, null, null, null, null, null]`,
+		"encoder_steps.deviation is missing":  `"mean": 1.5, "tenths": [1, null, null, null, null, 2, null, null, null, null]`,
+	} {
+		r := example()
+		r.Measured = json.RawMessage(`{"examples": 5, "lengths": "", "metrics": [], "encoder_steps": {` + steps + `}}`)
+		if err := r.Decode(&Metrics{}); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", steps, err, want)
+		}
+	}
+}
+
 // A result of version 0.2 is read: its experiment and task are the recipe, its version is that of the build that measured.
 func TestReadEarlier(t *testing.T) {
 	r, err := Read(filepath.Join("testdata", "earlier", "programs-large", "program-seed1.json"))

@@ -253,7 +253,11 @@ func TestSummarize(t *testing.T) {
 		if i == 0 { // not the best seed of cell one
 			more = `, {"name": "span F1", "value": 0.4}`
 		}
-		r.Measured = fmt.Appendf(nil, `{"examples": 20, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": %v}%s]}`, []float64{0.9, 0.5, 0.7, 0.6}[i], more)
+		steps := ""
+		if c.Recipe == "two" {
+			steps = fmt.Sprintf(`, "decoder_steps": {"mean": %v, "deviation": 0, "tenths": [1.5, null, null, null, null, null, null, null, null, null]}`, []float64{0, 1.5, 0, 2}[i])
+		}
+		r.Measured = fmt.Appendf(nil, `{"examples": 20, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": %v}%s]%s}`, []float64{0.9, 0.5, 0.7, 0.6}[i], more, steps)
 		if err := r.Save(c.Results); err != nil {
 			t.Fatal(err)
 		}
@@ -268,6 +272,9 @@ func TestSummarize(t *testing.T) {
 	}
 	if m := one.Metric("span F1"); m.N != 1 || m.Mean != 0.4 {
 		t.Errorf("a metric that only another seed has: %+v", m)
+	}
+	if m := two.Metric("decoder steps"); m.N != 2 || m.Mean != 1.75 || one.Metric("decoder steps").N != 0 {
+		t.Errorf("mean steps of adaptive halting: %+v", m)
 	}
 	if one.BestSeed != 6 || one.BestFigures() != "seed 6: 0.7" || one.Seconds.Mean != 20 || one.Best {
 		t.Errorf("%+v", one)

@@ -88,14 +88,15 @@ func summarize(name string, results []Result) (Summary, error) {
 		}
 		s.Model, s.Parameters, s.Seeds = r.Model, r.Parameters, append(s.Seeds, r.Seed)
 		validations, seconds = append(validations, r.Validation), append(seconds, r.Seconds)
-		for _, metric := range m.Metrics {
+		figures := m.figures()
+		for _, metric := range figures {
 			if values[metric.Name] == nil {
 				names = append(names, metric.Name)
 			}
 			values[metric.Name] = append(values[metric.Name], metric.Value)
 		}
 		if r.Validation < lowest {
-			lowest, s.BestSeed, s.BestMetrics = r.Validation, r.Seed, m.Metrics
+			lowest, s.BestSeed, s.BestMetrics = r.Validation, r.Seed, figures
 		}
 	}
 	for _, name := range names {

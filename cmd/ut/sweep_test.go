@@ -23,7 +23,7 @@ func pairsSweep(t *testing.T, dir string) (file string) {
 	text := `{
 		"name": "tiny", "base": "own-pairs",
 		"set": ["task.path=` + data + `", "training.steps=6", "training.evaluate_every=3", "training.checkpoint_every=3", "training.batch.tokens=64", "model.width=16", "model.halting.fixed.steps=2"],
-		"variants": {"two": [], "one": ["model.halting.fixed.steps=1"]}, "seeds": 2
+		"variants": {"two": [], "one": ["model.halting={\"frozen\": {\"max_steps\": 2, \"epsilon\": 0.01}}"]}, "seeds": 2
 	}`
 	file = filepath.Join(dir, "tiny.json")
 	for path, content := range map[string]string{data: pairs.String(), file: text} {
@@ -66,6 +66,11 @@ func TestSweep(t *testing.T) {
 	}
 	if c := report.Cells[0]; c.Cell != "two" || len(c.Seeds) != 2 || c.Missing != 0 || c.Metrics[0].N != 2 || c.Validation.Mean <= 0 || report.Cells[0].Best == report.Cells[1].Best {
 		t.Errorf("%+v", report.Cells)
+	}
+
+	steps := report.Cells[1].Metric("decoder steps")
+	if steps.N != 2 || steps.Mean < 1 || steps.Mean > 2 || report.Cells[1].Metric("encoder steps").N != 2 || report.Cells[0].Metric("decoder steps").N != 0 {
+		t.Errorf("mean steps of adaptive halting alone: %+v", report.Cells)
 	}
 
 	edited, err := os.ReadFile(file)

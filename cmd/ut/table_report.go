@@ -46,33 +46,21 @@ error.`,
 
 // tableReport reads the results below root and writes the page out, and further pages and figures below root.
 func tableReport(c *cobra.Command, root, out string) error {
-	results, err := sweep.ReadAll(root)
+	in, err := report.ReadInput(root)
 	if errors.Is(err, sweep.ErrRuns) {
 		return fmt.Errorf("%w; ut table run writes results to a folder of their own", err)
 	}
 	if err != nil {
 		return err
 	}
-	if len(results) == 0 {
+	if len(in.Results) == 0 {
 		return fmt.Errorf("%s has no results: ut table run writes them", root)
-	}
-	paired, err := report.ReadPaired(root)
-	if err != nil {
-		return err
-	}
-	depth, err := report.ReadDepth(root)
-	if err != nil {
-		return err
-	}
-	searches, err := report.ReadSearches(root)
-	if err != nil {
-		return err
 	}
 	folder, err := filepath.Rel(filepath.Dir(out), root)
 	if err != nil {
 		folder = root
 	}
-	pages, err := report.Render(report.Input{Results: results, Searches: searches, Paired: paired, Depth: depth}, folder, func(file string) bool {
+	pages, err := report.Render(in, folder, func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
 	})
@@ -91,6 +79,6 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if err := atomicfile.Write(out, pages.Results); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %d files in %s, from %d results\n", out, len(pages.Files), root, len(results))
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %d files in %s, from %d results\n", out, len(pages.Files), root, len(in.Results))
 	return err
 }

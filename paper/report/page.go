@@ -26,6 +26,25 @@ type Input struct {
 	Searches []Search
 	Paired   []measure.Paired // tests of the translations of table 7
 	Depth    []DepthFile
+	Halting  []HaltingFile
+}
+
+// ReadInput reads what the pages show below a folder of results.
+func ReadInput(root string) (in Input, err error) {
+	if in.Results, err = sweep.ReadAll(root); err != nil {
+		return in, err
+	}
+	if in.Searches, err = ReadSearches(root); err != nil {
+		return in, err
+	}
+	if in.Paired, err = ReadPaired(root); err != nil {
+		return in, err
+	}
+	if in.Depth, err = ReadDepth(root); err != nil {
+		return in, err
+	}
+	in.Halting, err = ReadHalting(root)
+	return in, err
 }
 
 // Render writes all pages. has reports whether a figure exists below the folder of results. folder is the path of that folder in links of
@@ -50,6 +69,7 @@ func Render(in Input, folder string, has func(file string) bool) (Pages, error) 
 		pages.Files[t.Name()+".md"] = details.text.Bytes()
 	}
 	front.depth(in.Depth)
+	front.halting(in.Halting)
 	pages.Results = bytes.TrimRight(front.text.Bytes(), "\n")
 	pages.Results = append(pages.Results, '\n')
 	return pages, nil

@@ -23,30 +23,18 @@ var root = filepath.Join("..", "..", "results")
 // published are the published results and their pages.
 func published(t *testing.T) ([]sweep.Result, Pages) {
 	t.Helper()
-	results, err := sweep.ReadAll(root)
-	if err != nil || len(results) == 0 {
-		t.Fatalf("%d results, %v", len(results), err)
+	in, err := ReadInput(root)
+	if err != nil || len(in.Results) == 0 {
+		t.Fatalf("%d results, %v", len(in.Results), err)
 	}
-	paired, err := ReadPaired(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	depth, err := ReadDepth(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	searches, err := ReadSearches(root)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pages, err := Render(Input{Results: results, Searches: searches, Paired: paired, Depth: depth}, "results", func(file string) bool {
+	pages, err := Render(in, "results", func(file string) bool {
 		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
 		return err == nil
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return results, pages
+	return in.Results, pages
 }
 
 // Every published result can be read, and RESULTS.md, the pages of the tables and their figures are what make report writes.

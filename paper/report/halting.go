@@ -1,0 +1,160 @@
+package report
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"universal-transformer/internal/plot"
+	"universal-transformer/sweep"
+)
+
+const haltingPage = "halting.md"
+
+const haltingIntroduction = `# Objectives of halting
+
+Small models of three tasks, each trained with fixed depth and with objectives of adaptive halting. [docs/depth.md](../docs/depth.md) describes the objectives and the tasks.
+
+- Accuracy is that of the validation examples of the task, which also chose the checkpoint, so it is slightly too high in every row. No test example is used.
+- Steps are the mean over all positions of these examples. With an encoder and a decoder, they are the mean of the two stacks' means.
+- *Interpolated* is the accuracy minus that of fixed depth at equal mean steps: on the line between the two fixed depths around them. It is an estimate without a test.
+- *Next depth* is the accuracy minus that of the smallest fixed depth with at least as many steps, up to a hundredth. Fixed depth runs more steps there, unless both are equal. So "better" holds at equal mean steps, too, and "worse" may be due to fewer steps.
+- *Deepest* is the accuracy minus that of the largest fixed depth, which is the step limit of all rows.
+- Tests are Welch's t-tests over seeds. Holm's method corrects the p-values for all %s of this page; a difference is better or worse if p < %v.
+
+%s
+
+`
+
+// halting writes the page of objectives of halting, and a sentence of it here.
+func (p *page) halting(files []HaltingFile) {
+	if len(files) == 0 {
+		return
+	}
+	list := compareHalting(files)
+	p.printf("%s [Objectives of halting](%s) on %s.\n\n", whichObjective(files, list), path.Join(p.folder, haltingPage), count(len(files), "task"))
+	tests := 0
+	for _, c := range list {
+		if c.tested() {
+			tests++
+		}
+	}
+	details := &page{files: p.files}
+	details.printf(haltingIntroduction, count(tests, "test"), level, whichObjective(files, list))
+	for _, f := range files {
+		details.haltingTask(f, list)
+	}
+	p.files[haltingPage] = details.text.Bytes()
+}
+
+// haltingTask writes the section of a task.
+func (p *page) haltingTask(f HaltingFile, list []haltingComparison) {
+	p.printf("## %s\n\n`ut sweep results/%s/%s.json` trains all rows: %s, at most %s, with `%s`. ", f.Name, sweep.HaltingFolder, f.Name,
+		count(int(f.updates), "update"), count(f.limit, "step"), strings.Join(f.file.Set, "`, `"))
+	p.printf("Accuracy is the %s of %s. [Results](%s), trained by %s.\n\n", f.measure, examplesOf(f.counts), path.Join(sweep.HaltingFolder, f.Name), escape(strings.Join(f.by, "; ")))
+	heads := []string{"training", "seeds", "steps"}
+	for _, column := range f.stepColumns() {
+		heads = append(heads, column.title)
+	}
+	p.head(append(heads, "accuracy", "interpolated", "next depth", "deepest")...)
+	for _, r := range f.rows {
+		p.row(f.cells(r, list)...)
+	}
+	p.printf("\n")
+	p.drawHalting(f)
+}
+
+// stepColumn is a column of mean steps that some rows of a file have.
+type stepColumn struct {
+	title string
+	of    func(haltingRow) []float64
+}
+
+// stepColumns returns the columns of steps that the file has beside that of all positions.
+func (f HaltingFile) stepColumns() (list []stepColumn) {
+	encoder := stepColumn{"encoder", func(r haltingRow) []float64 { return r.encoder }}
+	decoder := stepColumn{"decoder", func(r haltingRow) []float64 { return r.decoder }}
+	answer := stepColumn{"answering position", func(r haltingRow) []float64 { return r.answer }}
+	has := func(c stepColumn) bool {
+		return slices.ContainsFunc(f.rows, func(r haltingRow) bool { return len(c.of(r)) > 0 })
+	}
+	if has(decoder) {
+		list = append(list, encoder, decoder)
+	}
+	if has(answer) {
+		list = append(list, answer)
+	}
+	return list
+}
+
+// cells returns the row of the table of a task.
+func (f HaltingFile) cells(r haltingRow, list []haltingComparison) []string {
+	cells := make([]string, 3, 7)
+	if len(r.accuracy) == 0 {
+		cells[0], cells[1] = r.name, "not finished"
+		return append(cells, make([]string, len(f.stepColumns())+4)...)
+	}
+	cells[0], cells[1], cells[2] = r.title, fmt.Sprint(len(r.accuracy)), fmt.Sprintf("%.2f", r.steps())
+	for _, column := range f.stepColumns() {
+		steps := fmt.Sprintf("%.2f", r.steps())
+		if r.fixed == 0 {
+			steps = fmt.Sprintf("%.2f", mean(column.of(r)))
+		}
+		cells = append(cells, steps)
+	}
+	cells = append(cells, spread("%.3f", r.accuracy))
+	if r.plain {
+		return append(cells, "", "", "")
+	}
+	next, deepest := "", ""
+	for _, c := range list {
+		if c.file != f.Name || c.title != r.title {
+			continue
+		}
+		text := fmt.Sprintf("%s: %s", count(c.depth, "step"), c.outcome())
+		if c.deepest {
+			deepest = text
+		} else if next = text; c.depth == f.limit {
+			deepest = "the same"
+		}
+	}
+	return append(cells, comparison{difference: mean(r.accuracy) - f.interpolated(r.steps())}.gap("%+.3f"), next, deepest)
+}
+
+// outcome returns "+0.068, p = 0.002, better".
+func (c haltingComparison) outcome() string {
+	if c.test == noTest {
+		return c.gap("%+.3f") + ", " + c.evidence()
+	}
+	return fmt.Sprintf("%s, %s, %s", c.gap("%+.3f"), probability(c.p), c.word())
+}
+
+// examplesOf returns "1,981 validation examples".
+func examplesOf(counts []int) string {
+	low, high := slices.Min(counts), slices.Max(counts)
+	if low != high {
+		return fmt.Sprintf("%s to %s", thousands(low), count(high, "validation example"))
+	}
+	return count(high, "validation example")
+}
+
+// drawHalting draws accuracy against mean steps.
+func (p *page) drawHalting(f HaltingFile) {
+	title := f.measure + " against mean steps: " + f.Name
+	lines := plot.Lines{Title: title, XLabel: "mean steps per position", YLabel: f.measure, Series: []plot.Series{{Name: "fixed depth", Dots: true}}}
+	for _, r := range f.rows {
+		if len(r.accuracy) == 0 {
+			continue
+		}
+		m, deviation := moments(r.accuracy)
+		point := plot.Point{X: r.steps(), Y: m, Deviation: deviation}
+		if r.plain {
+			lines.Series[0].Points = append(lines.Series[0].Points, point)
+		} else {
+			lines.Series = append(lines.Series, plot.Series{Name: r.title, Points: []plot.Point{point}, Dots: true})
+		}
+	}
+	slices.SortFunc(lines.Series[0].Points, func(a, b plot.Point) int { return int(a.X - b.X) })
+	p.draw("halting-"+f.Name+".svg", title, lines.SVG())
+}

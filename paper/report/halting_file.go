@@ -1,0 +1,221 @@
+package report
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"universal-transformer/experiment"
+	"universal-transformer/sweep"
+)
+
+// HaltingFile is a sweep of one task over fixed depths and objectives of halting: halting/NAME.json below the results, a file of ut sweep, with
+// the results of its finished runs in the folder halting/NAME.
+type HaltingFile struct {
+	Name    string // of the task and the file: "hops"
+	file    sweep.File
+	measure string // the metric that is compared, an accuracy
+	updates int64
+	limit   int // deepest fixed depth, and the step limit of all other rows
+	rows    []haltingRow
+	by      []string // builds and machines that trained
+	counts  []int    // numbers of validation examples
+}
+
+// haltingRow is a variant of a HaltingFile with its finished seeds.
+type haltingRow struct {
+	name  string // of the variant
+	title string // what is trained; the same in all files
+	fixed int    // number of steps of every position; 0 if halting is adaptive
+	plain bool   // fixed depth, trained by the final answer alone
+
+	accuracy                 []float64
+	encoder, decoder, answer []float64 // mean steps over positions, or of the last position; decoder and answer may be empty
+}
+
+// ReadHalting reads the sweeps in the folder halting below the results strictly, by name, but for those without any result. There may be none.
+func ReadHalting(root string) (list []HaltingFile, err error) {
+	folder := filepath.Join(root, sweep.HaltingFolder)
+	names, err := jsonFiles(folder)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range names {
+		f, err := readHalting(filepath.Join(folder, strings.TrimSuffix(name, ".json")))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", filepath.Join(folder, name), err)
+		}
+		if len(f.counts) > 0 {
+			list = append(list, f)
+		}
+	}
+	return list, nil
+}
+
+// readHalting reads a sweep and its results. name is the path of its file without .json.
+func readHalting(name string) (f HaltingFile, err error) {
+	data, err := os.ReadFile(name + ".json")
+	if err != nil {
+		return f, err
+	}
+	s := Search{Measure: byAccuracy}
+	if s.file, err = sweep.ParseFile(data); err != nil {
+		return f, err
+	}
+	if s.points, err = s.file.Points(); err != nil {
+		return f, err
+	}
+	f.Name, f.file = filepath.Base(name), s.file
+	if s.file.Name != f.Name || !s.file.Measure.Validation {
+		return f, fmt.Errorf("name is %q and measure.validation %v: they must be that of the file and true", s.file.Name, s.file.Measure.Validation)
+	}
+	results, err := sweep.ReadAll(name)
+	if err != nil {
+		return f, err
+	}
+	for _, p := range s.points {
+		f.rows = append(f.rows, haltingRow{name: p.Name})
+	}
+	var before []configured
+	for _, r := range results {
+		c, err := s.configured(r)
+		if err == nil && len(before) > 0 {
+			if err = c.comparable(before[0]); err != nil {
+				err = fmt.Errorf("config: %w", err)
+			}
+		}
+		if err == nil {
+			err = f.add(r, c.run)
+		}
+		if err != nil {
+			return f, fmt.Errorf("%s: %w", r.Name(), err)
+		}
+		before = append(before, c)
+	}
+	return f, f.validate()
+}
+
+// add adds a finished run.
+func (f *HaltingFile) add(r sweep.Result, run experiment.Run) error {
+	var m sweep.Metrics
+	if err := r.Decode(&m); err != nil {
+		return err
+	}
+	accuracy, ok := 0.0, false
+	for _, metric := range m.Metrics {
+		if metric.Name == "accuracy" || metric.Name == "sequence accuracy" {
+			f.measure, accuracy, ok = metric.Name, metric.Value, true
+		}
+	}
+	switch {
+	case r.ChosenBy != sweep.ByAccuracy:
+		return fmt.Errorf("chosen_by is %q: it must be %q", r.ChosenBy, sweep.ByAccuracy)
+	case !ok:
+		return errors.New("it has no metric accuracy or sequence accuracy")
+	case !r.TrainedBy.Recorded() || !r.MeasuredBy.Recorded():
+		return errors.New("trained_by or measured_by is empty")
+	}
+	var row *haltingRow
+	for i := range f.rows {
+		if f.rows[i].name == r.Recipe {
+			row = &f.rows[i]
+		}
+	}
+	limit := 0
+	row.title, row.fixed, limit, row.plain = objectiveOf(run)
+	if f.limit = max(f.limit, limit); limit == 0 {
+		return errors.New("config: halting is neither fixed nor frozen")
+	}
+	f.updates, row.accuracy = run.Training.Steps, append(row.accuracy, accuracy)
+	trained := r.TrainedBy
+	trained.WallSeconds = 0 // the page does not show the time of each run
+	f.by, f.counts = appendNew(f.by, by(trained)), appendNew(f.counts, m.Examples)
+	return row.addSteps(m, limit)
+}
+
+// addSteps adds the steps of a run, of which there are at most limit.
+func (r *haltingRow) addSteps(m sweep.Metrics, limit int) error {
+	if r.fixed > 0 {
+		return nil
+	}
+	if m.Encoder == nil {
+		return errors.New("measured: encoder_steps is missing")
+	}
+	r.encoder = append(r.encoder, m.Encoder.Mean)
+	if m.Decoder != nil {
+		r.decoder = append(r.decoder, m.Decoder.Mean)
+	}
+	for _, of := range [][]float64{r.encoder, r.decoder} {
+		if n := len(of); n > 0 && of[n-1] > float64(limit) {
+			return fmt.Errorf("measured: a mean of %v steps: the limit is %d", of[n-1], limit)
+		}
+	}
+	// A tenth without positions means that no sequence has ten, so that the last tenth with any holds the last position alone.
+	for i := len(m.Encoder.Tenths) - 1; i >= 0 && m.Decoder == nil; i-- {
+		if last := m.Encoder.Tenths[i]; last != nil {
+			if i < len(m.Encoder.Tenths)-1 {
+				r.answer = append(r.answer, *last)
+			}
+			break
+		}
+	}
+	return nil
+}
+
+// validate returns an error unless there are fixed depths of 1 to the limit of all other rows.
+func (f *HaltingFile) validate() error {
+	depths := map[int]bool{}
+	for _, r := range f.rows {
+		if r.plain && len(r.accuracy) > 0 {
+			depths[r.fixed] = true
+		}
+	}
+	for n := 1; n <= f.limit; n++ {
+		if !depths[n] {
+			return fmt.Errorf("it has no result of a fixed depth of %d, but rows with up to %d steps", n, f.limit)
+		}
+	}
+	return nil
+}
+
+// objectiveOf describes what a run trains. limit is its largest number of steps, 0 if its halting is neither fixed nor frozen.
+func objectiveOf(run experiment.Run) (title string, fixed, limit int, plain bool) {
+	fields := run.Fields()
+	halting := func(name string) float64 {
+		for field, v := range fields {
+			if strings.HasSuffix(field, ".halting."+name) {
+				n, _ := v.(float64)
+				return n
+			}
+		}
+		return 0
+	}
+	if fixed = int(halting("fixed.steps")); fixed > 0 {
+		if _, ok := fields["training.supervision.uniform"]; ok {
+			return fmt.Sprintf("every step supervised alike, %d steps", fixed), fixed, fixed, false
+		}
+		return "fixed depth, " + count(fixed, "step"), fixed, fixed, true
+	}
+	ponder := run.Training.Ponder
+	title = "Graves' cost"
+	if lambda, ok := fields["training.ponder_cost.geometric_prior.lambda"]; ok {
+		title = fmt.Sprintf("geometric prior, lambda %v", lambda)
+	}
+	if ponder.Delay > 0 {
+		title += fmt.Sprintf(" after %.0f %% of the updates", 100*float64(ponder.Delay)/float64(run.Training.Steps))
+	}
+	title += fmt.Sprintf(", bias %v, weight %v", halting("frozen.bias"), ponder.Weight)
+	return title, 0, int(halting("frozen.max_steps")), false
+}
+
+// appendNew appends a value that the list does not have.
+func appendNew[T comparable](list []T, v T) []T {
+	for _, old := range list {
+		if old == v {
+			return list
+		}
+	}
+	return append(list, v)
+}
