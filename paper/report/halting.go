@@ -14,14 +14,15 @@ const haltingPage = "halting.md"
 
 const haltingIntroduction = `# Objectives of halting
 
-Small models of three tasks, each trained with fixed depth and with objectives of adaptive halting. [docs/depth.md](../docs/depth.md) describes the objectives and the tasks.
+Small models of %s, each trained with fixed depth and with objectives of adaptive halting. [docs/depth.md](../docs/depth.md) describes the objectives and the tasks.
 
 - Accuracy is that of the validation examples of the task, which also chose the checkpoint, so it is slightly too high in every row. No test example is used.
 - Steps are the mean over all positions of these examples. With an encoder and a decoder, they are the mean of the two stacks' means.
 - *Interpolated* is the accuracy minus that of fixed depth at equal mean steps: on the line between the two fixed depths around them. It is an estimate without a test.
 - *Next depth* is the accuracy minus that of the smallest fixed depth with at least as many steps, up to a hundredth. Fixed depth runs more steps there, unless both are equal. So "better" holds at equal mean steps, too, and "worse" may be due to fewer steps.
 - *Deepest* is the accuracy minus that of the largest fixed depth, which is the step limit of all rows.
-- Tests are Welch's t-tests over seeds. Holm's method corrects the p-values for all %s of this page; a difference is better or worse if p < %v.
+- Tests are Welch's t-tests over seeds, without pairs. Where validation examples depend on the seed, as in addition and babi, that adds to the deviation of every row. Holm's method corrects the p-values for all %s of this page; a difference is better or worse if p < %v.
+- The objective to use is worse than the next depth on no task, better on the largest number of tasks and, among equals, has the largest mean of *interpolated* over the tasks.
 
 %s
 
@@ -33,7 +34,7 @@ func (p *page) halting(files []HaltingFile) {
 		return
 	}
 	list := compareHalting(files)
-	p.printf("%s [Objectives of halting](%s) on %s.\n\n", whichObjective(files, list), path.Join(p.folder, haltingPage), count(len(files), "task"))
+	p.printf("%s [Objectives of halting](%s) on %s.\n\n", whichObjective(files, list, false), path.Join(p.folder, haltingPage), count(len(files), "task"))
 	tests := 0
 	for _, c := range list {
 		if c.tested() {
@@ -41,7 +42,7 @@ func (p *page) halting(files []HaltingFile) {
 		}
 	}
 	details := &page{files: p.files}
-	details.printf(haltingIntroduction, count(tests, "test"), level, whichObjective(files, list))
+	details.printf(haltingIntroduction, count(len(files), "task"), count(tests, "test"), level, whichObjective(files, list, true))
 	for _, f := range files {
 		details.haltingTask(f, list)
 	}
@@ -62,6 +63,9 @@ func (p *page) haltingTask(f HaltingFile, list []haltingComparison) {
 		p.row(f.cells(r, list)...)
 	}
 	p.printf("\n")
+	if slices.ContainsFunc(f.rows, func(r haltingRow) bool { return len(r.answer) > 0 }) {
+		p.printf("The last position answers. With adaptive halting it runs more steps than the mean; with fixed depth it runs as many as all others.\n\n")
+	}
 	p.drawHalting(f)
 }
 

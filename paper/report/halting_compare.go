@@ -82,18 +82,14 @@ func bestObjective(files []HaltingFile, list []haltingComparison) (best string) 
 	return best
 }
 
-// whichObjective says which objective to use, and on which tasks.
-func whichObjective(files []HaltingFile, list []haltingComparison) string {
+// whichObjective says which objective to use and on which tasks, with all comparisons of it, or with those alone in which it is better or worse.
+func whichObjective(files []HaltingFile, list []haltingComparison, all bool) string {
 	best := bestObjective(files, list)
 	switch {
 	case !slices.ContainsFunc(list, func(c haltingComparison) bool { return c.tested() }):
 		return "**Which objective of halting to use** is not tested yet: a row needs two seeds."
 	case best == "":
 		return "**Which objective of halting to use:** none is better than fixed depth with at least as many mean steps on any task, so train fixed depth."
-	}
-	steps := map[string]float64{}
-	for _, f := range files {
-		steps[f.Name] = f.row(best).steps()
 	}
 	var g grouped
 	var gained, others []string
@@ -105,18 +101,22 @@ func whichObjective(files []HaltingFile, list []haltingComparison) string {
 		if c.deepest {
 			continue
 		}
-		text := fmt.Sprintf("%s (%.2f steps)", c.file, steps[c.file])
-		if c.better() {
-			gained = append(gained, text)
-		} else {
-			others = append(others, text)
+		if !c.better() {
+			others = append(others, c.file)
+			continue
 		}
+		f := files[slices.IndexFunc(files, func(f HaltingFile) bool { return f.Name == c.file })]
+		gained = append(gained, fmt.Sprintf("%s (%.2f mean steps)", c.file, f.row(best).steps()))
 	}
 	text := fmt.Sprintf("**Which objective of halting to use:** %s on tasks like %s", best, and(gained))
 	if len(others) > 0 {
 		text += fmt.Sprintf(", and fixed depth on tasks like %s", and(others))
 	}
-	return fmt.Sprintf("%s. The objective is %s.", text, g)
+	if all {
+		return fmt.Sprintf("%s. The objective is %s.", text, g)
+	}
+	shown := grouped{better: g.better, worse: g.worse}
+	return fmt.Sprintf("%s. The objective is %s; it is not distinguishable from fixed depth in %s.", text, shown, count(len(g.equal)+len(g.untested), "other comparison"))
 }
 
 // titlesOf returns the titles of the compared rows that every file has, in the order of the first.

@@ -78,23 +78,33 @@ func readHalting(name string) (f HaltingFile, err error) {
 	for _, p := range s.points {
 		f.rows = append(f.rows, haltingRow{name: p.Name})
 	}
-	var before []configured
-	for _, r := range results {
+	var first experiment.Run
+	for i, r := range results {
 		c, err := s.configured(r)
-		if err == nil && len(before) > 0 {
-			if err = c.comparable(before[0]); err != nil {
-				err = fmt.Errorf("config: %w", err)
-			}
-		}
 		if err == nil {
 			err = f.add(r, c.run)
 		}
 		if err != nil {
 			return f, fmt.Errorf("%s: %w", r.Name(), err)
 		}
-		before = append(before, c)
+		run, err := c.run.Set(withoutObjective...)
+		if i == 0 {
+			first = run
+		}
+		run.Name, run.Seed = first.Name, first.Seed
+		if fields := different(run, first); err == nil && len(fields) > 0 {
+			err = fmt.Errorf("%s is %v, that of %s is %v: rows may differ in halting and what is trained alone", fields[0], run.Fields()[fields[0]], results[0].Name(), first.Fields()[fields[0]])
+		}
+		if err != nil {
+			return f, fmt.Errorf("%s: config: %w", r.Name(), err)
+		}
 	}
 	return f, f.validate()
+}
+
+// withoutObjective makes runs equal that differ in halting and what is trained alone.
+var withoutObjective = []string{
+	`model.halting={"fixed": {"steps": 1}}`, `training.ponder={"weight": 0, "delay": 0, "warmup": 0}`, "training.ponder_cost={}", "training.supervision={}",
 }
 
 // add adds a finished run.
