@@ -51,9 +51,10 @@ func (p *page) halting(files []HaltingFile) {
 
 // haltingTask writes the section of a task.
 func (p *page) haltingTask(f HaltingFile, list []haltingComparison) {
-	p.printf("## %s\n\n`ut sweep results/%s/%s.json` trains all rows: %s, at most %s, with `%s`. ", f.Name, sweep.HaltingFolder, f.Name,
-		count(int(f.updates), "update"), count(f.limit, "step"), strings.Join(f.file.Set, "`, `"))
-	p.printf("Accuracy is the %s of %s. [Results](%s), trained by %s.\n\n", f.measure, examplesOf(f.counts), path.Join(sweep.HaltingFolder, f.Name), escape(strings.Join(f.by, "; ")))
+	folder := path.Join(sweep.HaltingFolder, f.Name)
+	p.printf("## %s\n\nThe sweep [%s](%s) trains all rows: %s, at most %s, with `%s`. ", f.Name, f.Name+".json", folder+".json",
+		count(f.updates, "update"), count(f.limit, "step"), strings.Join(f.file.Set, "`, `"))
+	p.printf("Accuracy is the %s of %s. [Results](%s), trained by %s.\n\n", f.measure, examplesOf(f.counts), folder, escape(strings.Join(f.by, "; ")))
 	heads := []string{"training", "seeds", "steps"}
 	for _, column := range f.stepColumns() {
 		heads = append(heads, column.title)

@@ -17,8 +17,8 @@ type HaltingFile struct {
 	Name    string // of the task and the file: "hops"
 	file    sweep.File
 	measure string // the metric that is compared, an accuracy
-	updates int64
-	limit   int // deepest fixed depth, and the step limit of all other rows
+	updates int    // of every run
+	limit   int    // deepest fixed depth, and the step limit of all other rows
 	rows    []haltingRow
 	by      []string // builds and machines that trained
 	counts  []int    // numbers of validation examples
@@ -138,7 +138,7 @@ func (f *HaltingFile) add(r sweep.Result, run experiment.Run) error {
 	if f.limit = max(f.limit, limit); limit == 0 {
 		return errors.New("config: halting is neither fixed nor frozen")
 	}
-	f.updates, row.accuracy = run.Training.Steps, append(row.accuracy, accuracy)
+	f.updates, row.accuracy = int(r.Step), append(row.accuracy, accuracy)
 	trained := r.TrainedBy
 	trained.WallSeconds = 0 // the page does not show the time of each run
 	f.by, f.counts = appendNew(f.by, by(trained)), appendNew(f.counts, m.Examples)
@@ -193,31 +193,30 @@ func (f *HaltingFile) validate() error {
 // objectiveOf describes what a run trains. limit is its largest number of steps, 0 if its halting is neither fixed nor frozen.
 func objectiveOf(run experiment.Run) (title string, fixed, limit int, plain bool) {
 	fields := run.Fields()
-	halting := func(name string) float64 {
+	number := func(name string) float64 { // of the only field that ends in the name
 		for field, v := range fields {
-			if strings.HasSuffix(field, ".halting."+name) {
+			if strings.HasSuffix(field, name) {
 				n, _ := v.(float64)
 				return n
 			}
 		}
 		return 0
 	}
-	if fixed = int(halting("fixed.steps")); fixed > 0 {
+	if fixed = int(number(".halting.fixed.steps")); fixed > 0 {
 		if _, ok := fields["training.supervision.uniform"]; ok {
 			return fmt.Sprintf("every step supervised alike, %d steps", fixed), fixed, fixed, false
 		}
 		return "fixed depth, " + count(fixed, "step"), fixed, fixed, true
 	}
-	ponder := run.Training.Ponder
 	title = "Graves' cost"
 	if lambda, ok := fields["training.ponder_cost.geometric_prior.lambda"]; ok {
 		title = fmt.Sprintf("geometric prior, lambda %v", lambda)
 	}
-	if ponder.Delay > 0 {
-		title += fmt.Sprintf(" after %.0f %% of the updates", 100*float64(ponder.Delay)/float64(run.Training.Steps))
+	if delay := number("training.ponder.delay"); delay > 0 {
+		title += fmt.Sprintf(" after %.0f %% of the updates", 100*delay/number("training.steps"))
 	}
-	title += fmt.Sprintf(", bias %v, weight %v", halting("frozen.bias"), ponder.Weight)
-	return title, 0, int(halting("frozen.max_steps")), false
+	title += fmt.Sprintf(", bias %v, weight %v", number(".halting.frozen.bias"), number("training.ponder.weight"))
+	return title, 0, int(number(".halting.frozen.max_steps")), false
 }
 
 // appendNew appends a value that the list does not have.

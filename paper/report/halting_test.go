@@ -135,7 +135,7 @@ func TestHaltingPage(t *testing.T) {
 		"not distinguishable from a fixed depth of 3 on pairs (+0.000; Welch's t-test, n = 3 and 3, p = 1), a fixed depth of 4 on pairs (+0.000; Welch's t-test, n = 3 and 3, p = 1), a fixed depth of 4 on words (-0.040; Welch's t-test, n = 3 and 3, p = 0.081)."
 	contains(t, string(pages.Results), which+"it is not distinguishable from fixed depth in 3 other comparisons. [Objectives of halting](out/halting.md) on 2 tasks.\n")
 	contains(t, string(pages.Files["halting.md"]), all, "Small models of 2 tasks, ", "Holm's method corrects the p-values for all 5 tests of this page; a difference is better or worse if p < 0.05.\n",
-		"## words\n\n`ut sweep results/halting/words.json` trains all rows: 100 updates, at most 4 steps, with `training.steps=100`. Accuracy is the accuracy of 2,000 validation examples. "+
+		"## words\n\nThe sweep [words.json](halting/words.json) trains all rows: 100 updates, at most 4 steps, with `training.steps=100`. Accuracy is the accuracy of 2,000 validation examples. "+
 			"[Results](halting/words), trained by 0.2.0+01af341, cpu:threads=1, AMD EPYC.\n\n"+
 			"| training | seeds | steps | answering position | accuracy | interpolated | next depth | deepest |\n|---|---|---|---|---|---|---|---|\n"+
 			"| fixed depth, 1 step | 3 | 1.00 | 1.00 | 0.600 ± 0.000 |  |  |  |\n",
