@@ -37,6 +37,37 @@ func (r Run) Set(assignments ...string) (Run, error) {
 			return r, s.explain(r, assignment, err)
 		}
 	}
+	if err := dropReplaced(tree, assignments); err != nil {
+		return r, err
+	}
+	changed, err := r.decode(tree)
+	if err != nil {
+		return r, err
+	}
+	return changed, changed.Validate()
+}
+
+// FieldsWith returns the fields of the run after assignments, as [Run.Set] makes them, for a comparison with those of another run after the same
+// assignments. Values are not checked: together, they may be refused by Set.
+func (r Run) FieldsWith(assignments ...string) (map[string]any, error) {
+	tree := treeOf(r.JSON())
+	for _, assignment := range assignments {
+		path, text, _ := strings.Cut(assignment, "=")
+		s := setter{path: path, value: jsonOrText(text)}
+		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
+			return nil, err
+		}
+	}
+	if err := dropReplaced(tree, assignments); err != nil {
+		return nil, err
+	}
+	fields := map[string]any{}
+	collectFields(fields, "", tree)
+	return fields, nil
+}
+
+// dropReplaced removes the fields that have no meaning beside assigned ones: the size of another tokenizer and the other measure of a batch.
+func dropReplaced(tree map[string]any, assignments []string) error {
 	removeTokenizerSize(tree, func(field string) bool {
 		return slices.ContainsFunc(assignments, func(a string) bool {
 			path, _, _ := strings.Cut(a, "=")
@@ -45,14 +76,10 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	})
 	size := assignedSizes(assignments)
 	if err := size.check(); err != nil {
-		return r, err
+		return err
 	}
 	size.keepOne(tree)
-	changed, err := r.decode(tree)
-	if err != nil {
-		return r, err
-	}
-	return changed, changed.Validate()
+	return nil
 }
 
 // removeTokenizerSize removes the number of learned subwords if the task was assigned a tokenizer that learns none, unless the number was

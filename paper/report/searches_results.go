@@ -94,19 +94,21 @@ func (s *Search) configured(r sweep.Result) (c configured, err error) {
 	return configured{r.Name(), run, assigned}, nil
 }
 
-// comparable returns an error if two runs differ in a field that neither of their trials sets. With the values of both trials, they are equal.
+// comparable returns an error if two runs differ in a field that neither of their trials sets. With the values of both trials, they have the same fields.
 func (c configured) comparable(other configured) error {
-	x, err := other.run.Set(slices.Concat(c.assigned, other.assigned)...)
+	values := slices.Concat(c.assigned, other.assigned)
+	run := c.run.Identity()
+	run.Name, run.Seed = other.run.Name, other.run.Seed
+	x, err := run.FieldsWith(values...)
 	if err != nil {
 		return err
 	}
-	y, err := c.run.Set(other.assigned...)
+	y, err := other.run.Identity().FieldsWith(values...)
 	if err != nil {
 		return err
 	}
-	y.Name, y.Seed = x.Name, x.Seed
-	if fields := different(x, y); len(fields) > 0 {
-		return fmt.Errorf("%s is %v, that of %s is %v: their trials do not set the field", fields[0], y.Fields()[fields[0]], other.name, x.Fields()[fields[0]])
+	if fields := differentFields(x, y); len(fields) > 0 {
+		return fmt.Errorf("%s is %v, that of %s is %v: their trials do not set the field", fields[0], x[fields[0]], other.name, y[fields[0]])
 	}
 	return nil
 }
@@ -129,8 +131,12 @@ func (s *Search) unknown(name string) error {
 }
 
 // different returns the fields in which two runs differ, sorted. It does not matter where their files are.
-func different(a, b experiment.Run) (fields []string) {
-	x, y := a.Identity().Fields(), b.Identity().Fields()
+func different(a, b experiment.Run) []string {
+	return differentFields(a.Identity().Fields(), b.Identity().Fields())
+}
+
+// differentFields returns the fields with different values, sorted.
+func differentFields(x, y map[string]any) (fields []string) {
 	all := maps.Clone(x)
 	maps.Copy(all, y)
 	for field := range all {
