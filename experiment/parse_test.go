@@ -3,6 +3,7 @@ package experiment_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -294,6 +295,39 @@ func TestSet(t *testing.T) {
 		if !reflect.DeepEqual(before, recipes.MustRun("demo")) {
 			t.Errorf("%v changes the run it was asked of", test.set)
 		}
+	}
+}
+
+// FieldsWith assigns values that no run may have together, and removes what they replace. Two runs that differ in assigned fields alone have the same fields.
+func TestFieldsWith(t *testing.T) {
+	values := []string{"task.rename=false", "task.babi.rename_share=1", "training.batch.tokens=500", `model.transition={"feedforward": {"filter": 64}}`}
+	plain := recipes.MustRun("babi-1k-single-renamed/task13")
+	if _, err := plain.Set(values...); err == nil {
+		t.Fatal("a run may have the values together: the test shows nothing")
+	}
+	other, err := plain.Set("training.batch.rows=7", "model.transition.feedforward.filter=16", "task.rename_share=0.25")
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := plain.FieldsWith(values...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	y, err := other.FieldsWith(values...)
+	if err != nil || !reflect.DeepEqual(x, y) {
+		t.Errorf("%v and %v, %v", x, y, err)
+	}
+	if x["task.babi.rename_share"] != json.Number("1") || x["task.babi.rename"] != false || x["training.batch.tokens"] != json.Number("500") || fmt.Sprint(x["training.batch.rows"]) != "0" {
+		t.Errorf("%v", x)
+	}
+	if other, err = other.Set("training.weight_decay=0.7"); err != nil {
+		t.Fatal(err)
+	}
+	if y, err := other.FieldsWith(values...); err != nil || reflect.DeepEqual(x, y) || y["training.weight_decay"] == x["training.weight_decay"] {
+		t.Errorf("weight decay is %v and %v, %v", x["training.weight_decay"], y["training.weight_decay"], err)
+	}
+	if _, err := plain.FieldsWith("model.width.x=3"); err == nil {
+		t.Error("no error for a field of a number")
 	}
 }
 

@@ -172,10 +172,19 @@ func babiLacks(list []babiTask) (missing []int) {
 
 // babiSeeds returns the number of seeds: "3 seeds", or "1 to 3 seeds".
 func babiSeeds(list []babiTask) string {
-	few, many := fewestSeeds(list), 0
+	var counts []int
 	for _, s := range list {
-		many = max(many, len(s.seeds))
+		counts = append(counts, len(s.seeds))
 	}
+	return numberOfSeeds(counts)
+}
+
+// numberOfSeeds returns "3 seeds" or "1 to 3 seeds"; "" if there are none.
+func numberOfSeeds(counts []int) string {
+	if len(counts) == 0 {
+		return ""
+	}
+	few, many := slices.Min(counts), slices.Max(counts)
 	if few == many {
 		return count(many, "seed")
 	}

@@ -16,6 +16,7 @@ import (
 func (p *page) babiDetails(t paper.Table) {
 	p.babiCaveats(t)
 	p.renamedTraining()
+	p.ablation(t)
 	p.appendixC(t)
 	p.taskThree(t)
 	for _, r := range t.Rows {

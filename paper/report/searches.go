@@ -29,7 +29,7 @@ func (p *page) search(s Search) {
 	if len(s.file.Set) > 0 {
 		p.printf("All trials: `%s`. ", strings.Join(s.file.Set, "`, `"))
 	}
-	if s.kept {
+	if s.kept() {
 		p.printf("From its [results](%s), which have the configurations; described in docs/log.md, %s.\n\n", path.Join(sweep.SearchesFolder, s.file.Name), s.Log)
 	} else {
 		p.printf("**From docs/log.md only**, %s: no result was kept, and what the log does not say is not recorded.\n\n", s.Log)

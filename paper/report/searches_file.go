@@ -26,10 +26,10 @@ type Search struct {
 	Log      string          `json:"log"`              // heading of its entry in docs/log.md
 	Trials   []trial         `json:"trials,omitempty"` // from that entry; none if results were kept
 
-	file   sweep.File
-	points []sweep.Variant // all trials that the sweep lists, finished or not
-	cell   paper.Cell
-	kept   bool // whether the trials are from results
+	file    sweep.File
+	points  []sweep.Variant // all trials that the sweep lists, finished or not
+	cell    paper.Cell
+	results []sweep.Result // of the trials, if results were kept
 }
 
 // trial is a finished trial: the fields of a result that a log entry records, too.
@@ -76,6 +76,9 @@ func ReadSearches(root string) (list []Search, err error) {
 	}
 	return list, nil
 }
+
+// kept reports whether the trials are from results.
+func (s *Search) kept() bool { return len(s.results) > 0 }
 
 // readSearch reads a search. name is the path of its file without .json.
 func readSearch(name string) (s Search, err error) {
@@ -173,7 +176,7 @@ func (s *Search) validateTrial(t trial) error {
 	if err := t.TrainedBy.Validate(); err != nil {
 		return fmt.Errorf("%s: trained_by.%w", t.Recipe, err)
 	}
-	if s.kept {
+	if s.kept() {
 		return nil
 	}
 	recipe, err := recipes.Named(s.cell.Recipe())

@@ -16,7 +16,6 @@ func (s *Search) addResults(results []sweep.Result) error {
 	if len(results) > 0 && len(s.Trials) > 0 {
 		return errors.New("it has trials and a folder of results: give one of them")
 	}
-	s.kept = len(results) > 0
 	var before []configured
 	for _, r := range results {
 		c, err := s.configured(r)
@@ -33,6 +32,7 @@ func (s *Search) addResults(results []sweep.Result) error {
 			return fmt.Errorf("%s: %w", r.Name(), err)
 		}
 		before = append(before, c)
+		s.results = append(s.results, r)
 		s.Trials = append(s.Trials, trial{r.Recipe, r.Seed, r.Step, figure, r.TrainedBy})
 	}
 	return nil
@@ -53,15 +53,24 @@ func (s *Search) figure(r sweep.Result) (float64, error) {
 	case !s.file.Measure.Validation:
 		return 0, fmt.Errorf("measure is %q, but the sweep has no measure.validation", s.Measure)
 	}
+	accuracy, ok, err := accuracyOf(r)
+	if err == nil && !ok {
+		err = errors.New("it has no metric accuracy")
+	}
+	return accuracy, err
+}
+
+// accuracyOf returns the accuracy that a sweep measured; ok is false if there is none.
+func accuracyOf(r sweep.Result) (accuracy float64, ok bool, err error) {
 	var m sweep.Metrics
 	if err := r.Decode(&m); err != nil {
-		return 0, err
+		return 0, false, err
 	}
 	i := slices.IndexFunc(m.Metrics, func(m sweep.Metric) bool { return m.Name == "accuracy" })
 	if i < 0 {
-		return 0, errors.New("it has no metric accuracy")
+		return 0, false, nil
 	}
-	return m.Metrics[i].Value, nil
+	return m.Metrics[i].Value, true, nil
 }
 
 // configured is the run of a result, with what its trial sets.

@@ -272,7 +272,7 @@ func TestPublishedSearchesAreInTheLog(t *testing.T) {
 		words := strings.FieldsFunc(strings.ReplaceAll(entry, ". ", " "), func(r rune) bool { return strings.ContainsRune(" |;\n()*", r) })
 		for _, trial := range s.Trials {
 			forms := []string{thousands(int(math.Round(1e6 * trial.Validation))), fmt.Sprintf("%.1f", 1e6*trial.Validation)}
-			if !s.kept || s.Measure == byAccuracy {
+			if !s.kept() || s.Measure == byAccuracy {
 				forms = nil
 				for _, digits := range []int{3, 4} {
 					text := fmt.Sprintf("%.*f", digits, trial.Validation)
