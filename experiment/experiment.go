@@ -167,6 +167,9 @@ func (r Run) validateObjective() error {
 			return fmt.Errorf("%s: %w", part.path, err)
 		}
 	}
+	if !cost.IsZero() && r.Training.Ponder.Weight == 0 {
+		return fmt.Errorf("training.ponder_cost.%s is set, but training.ponder.weight is 0: set a weight, as in 0.01, or leave the cost out", cost.key())
+	}
 	return nil
 }
 

@@ -63,6 +63,13 @@ func TestObjectivesThatDoNotFit(t *testing.T) {
 			t.Errorf("%s, %s: %v, want %q", c.set, c.more, err, c.want)
 		}
 	}
+	frozen := []string{`model.halting={"frozen": {}}`, `training.ponder_cost={"geometric_prior": {}}`}
+	if _, err := recipes.MustRun("own-pairs").Set(append(frozen, "training.ponder.weight=0")...); err == nil || !strings.Contains(err.Error(), "training.ponder_cost.geometric_prior is set, but training.ponder.weight is 0") {
+		t.Errorf("a cost without a weight: %v", err)
+	}
+	if _, err := recipes.MustRun("own-pairs").Set(frozen...); err != nil {
+		t.Errorf("a cost with a weight: %v", err)
+	}
 	for _, set := range [][]string{{`training.supervision={"uniform": {}}`, fixed}, {`training.supervision={"uniform": {}}`, "model.untied_layers=true"}, {`training.supervision={"geometric": {"lambda": 0.5}}`, listing}} {
 		if _, err := recipes.MustRun("own-tags").Set(append(set, "task.path=x")...); err != nil {
 			t.Error(err)
