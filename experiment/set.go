@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,10 +16,10 @@ import (
 )
 
 // Set returns the run with changed fields. An assignment changes one field, as in "model.width=128" or "task.max_length=20", or a whole
-// part, as in `model.halting={"fixed": {"steps": 6}}`. The path is that of the JSON. The key that names a variant may be omitted; another
-// variant's key replaces the variant. The error for an unknown path offers the nearest one. A value that is not JSON is text, and so is a number where text is
-// needed. If the tokenizer changes, a size that only suits the earlier one is removed, and a number of tokens per batch replaces one of rows. Set
-// validates the run after all assignments.
+// part, as in `model.halting={"fixed": {"steps": 6}}`. Fields that a whole part leaves out have their defaults. The path is that of the JSON. The
+// key that names a variant may be omitted; another variant's key replaces the variant. The error for an unknown path offers the nearest one. A
+// value that is not JSON is text, and so is a number where text is needed. If the tokenizer changes, a size that only suits the earlier one is
+// removed, and a number of tokens per batch replaces one of rows. Set validates the run after all assignments.
 func (r Run) Set(assignments ...string) (Run, error) {
 	if len(assignments) == 0 {
 		return r, nil
@@ -192,6 +193,9 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 		s.missing, s.variants = keys, variants
 	}
 	if len(keys) == 1 {
+		if err := s.namesFields(next, strings.TrimPrefix(place+"."+keys[0], ".")); err != nil {
+			return err
+		}
 		node[keys[0]] = s.value
 		return nil
 	}
@@ -204,6 +208,17 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 		return fmt.Errorf("%s: %q has no fields", printable(s.path), keys[0])
 	}
 	return s.assign(fields, strings.TrimPrefix(place+"."+keys[0], "."), keys[1:])
+}
+
+// namesFields returns an error if the value is {} in place of fields, which would have their defaults and not be 0. Variants may have no fields.
+func (s *setter) namesFields(before any, place string) error {
+	value, ok := s.value.(map[string]any)
+	fields, _ := before.(map[string]any)
+	if !ok || len(value) > 0 || len(fields) == 0 || slices.ContainsFunc(parts, func(p variantPart) bool { return p.place() == place }) {
+		return nil
+	}
+	first := slices.Min(slices.Collect(maps.Keys(fields)))
+	return fmt.Errorf("%s={} sets no field, and fields that are left out have their defaults: set each field, as in %[1]s.%s=%v", printable(s.path), first, fields[first])
 }
 
 // explain turns the error of the resulting tree into an error of the assignment.
