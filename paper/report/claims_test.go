@@ -102,7 +102,7 @@ func TestLanguageModels(t *testing.T) {
 			"- p-values of this table are corrected by Holm's method for its 2 tests over seeds, those",
 		"- language model, test, last word perplexity (minus its logarithm, so that higher is better): Universal Transformer untested against Transformer (+0.693; no test: n = 1 and 1).\n",
 		"| best seed by validation, test | best seed by validation, test with cache |",
-		"language model | not reproduced | perplexity 319 against 7321 and 5174 | Transformer without cache: six novels +0.693, subwords of many novels -0.693; Transformer with cache: subwords of many novels **+20.448**; "+
+		"language model | not reproduced | perplexity 319 against 7321 and 5174 | Transformer without cache: six novels +0.693, subwords of many novels -0.693; Transformer with cache: subwords of many novels **+20.448** (p = 0.022); "+
 			"LSTM without cache: subwords of many novels -0.347†; LSTM with cache: subwords of many novels +0.693† | ",
 	)
 	if strings.Contains(string(pages.Results), "accuracy: Universal") || strings.Contains(string(pages.Results), "accuracy of covered: Universal") {

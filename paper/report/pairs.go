@@ -12,14 +12,14 @@ type pair struct {
 	comparison
 }
 
-// verdictOf returns the verdict on comparisons by their tests over seeds: contradicted if some are worse and none is better, not reproduced if
-// others are not better. It is reproduced if all are better, and not comparable if this holds but for those without a test.
+// verdictOf returns the verdict on comparisons by their tests over seeds: contradicted if none is better and at least half of the tested ones are
+// worse, not reproduced if others are not better. It is reproduced if all are better, and not comparable if this holds but for those without a test.
 func verdictOf(pairs []pair) Verdict {
 	n := outcomesOf(pairs)
 	switch {
 	case len(pairs) == 0:
 		return NotRun
-	case n.worse > 0 && n.better == 0:
+	case n.better == 0 && n.worse > 0 && n.worse >= n.equal:
 		return Contradicted
 	case n.worse+n.equal > 0:
 		return NotReproduced
@@ -114,10 +114,10 @@ func unique(pairs []pair, of func(pair) string) (list []string) {
 	return list
 }
 
-// emphasized returns the difference of a pair. bold says whether distinguishable ones are printed in bold.
+// emphasized returns the difference of a pair. bold says whether distinguishable ones are printed in bold, with their p-values.
 func (c pair) emphasized(digits string, bold bool) string {
 	if bold && (c.better() || c.worse()) {
-		return "**" + c.gap(digits) + "**"
+		return fmt.Sprintf("**%s** (%s)", c.gap(digits), probability(c.p))
 	}
 	return c.gap(digits)
 }

@@ -24,16 +24,18 @@ func TestJudge(t *testing.T) {
 		{nil, judgement{verdict: NotRun}},
 		{[]pair{at("A", "", 1, .01, welch, of), at("B", "", 2, .01, welch, of)}, judgement{ours: "A +1.0; B +2.0", verdict: Reproduced, why: "better; Welch's t-test, n = 3 and 3", brief: "better in 2 of 2 comparisons, worse in 0"}},
 		{corrected([]pair{at("A", "", 1, .03, welch, of), at("B", "", 1, .04, welch, of)}), judgement{ours: "A +1.0; B +1.0", verdict: NotReproduced, why: "not distinguishable; Welch's t-test, n = 3 and 3", brief: "better in 0 of 2 comparisons, worse in 0", reason: "not distinguishable"}}, // .06 corrected
-		{corrected([]pair{at("A", "", 1, .03, welch, of), untested("B", "", 1, "3 and 1")}), judgement{ours: "A **+1.0**; B +1.0", verdict: NotComparable, why: "bold: distinguishable; Welch's t-test, n = 3 and 3; no test: n = 3 and 1", brief: "better in 1 of 2 comparisons, worse in 0, untested in 1"}},
+		{corrected([]pair{at("A", "", 1, .03, welch, of), untested("B", "", 1, "3 and 1")}), judgement{ours: "A **+1.0** (p = 0.03); B +1.0", verdict: NotComparable, why: "bold: distinguishable; Welch's t-test, n = 3 and 3; no test: n = 3 and 1", brief: "better in 1 of 2 comparisons, worse in 0, untested in 1"}},
 		{[]pair{at("A*", "", 1, .2, welch, of)}, judgement{ours: "A +1.0†", verdict: NotReproduced, why: "not distinguishable; Welch's t-test, n = 3 and 3", reason: "not distinguishable"}},
 		{[]pair{untested("A", "", 1, "1 and 1")}, judgement{ours: "A +1.0", verdict: NotComparable, why: "no test: n = 1 and 1"}},
 		{[]pair{untested("A", "", 1, "3 and 1"), untested("B", "", 0, "3 and 3 without deviation"), untested("C", "", 1, "3 and 1")},
 			judgement{ours: "A +1.0; B +0.0; C +1.0", verdict: NotComparable, why: "no test: n = 3 and 1 or 3 and 3 without deviation", brief: "3 comparisons without a test"}},
 		{[]pair{at("", "x", 1, .2, welch, of), at("", "y", 1, .01, z, "9 examples")}, judgement{ours: "x +1.0, y +1.0", verdict: NotReproduced, why: "not distinguishable; Welch's t-test, n = 3 and 3; no test: n = 1 and 1", brief: "better in 0 of 2 comparisons, worse in 0, untested in 1", reason: "not distinguishable"}},
 		{[]pair{at("A", "", -1, .001, z, "9 examples")}, judgement{ours: "A -1.0", verdict: NotComparable, why: "no test: n = 1 and 1"}},
-		{[]pair{at("A", "x", -1, .01, welch, of), at("A", "y", 1, .2, welch, of)}, judgement{ours: "A: x **-1.0**, y +1.0", verdict: Contradicted, why: "bold: distinguishable; Welch's t-test, n = 3 and 3", brief: "better in 0 of 2 comparisons, worse in 1"}},
+		{[]pair{at("A", "x", -1, .01, welch, of), at("A", "y", 1, .2, welch, of)}, judgement{ours: "A: x **-1.0** (p = 0.01), y +1.0", verdict: Contradicted, why: "bold: distinguishable; Welch's t-test, n = 3 and 3", brief: "better in 0 of 2 comparisons, worse in 1"}},
+		{[]pair{at("A", "x", -1, .01, welch, of), at("A", "y", 1, .2, welch, of), at("A", "z", 0, .9, welch, of), untested("A", "u", 1, "1 and 1")},
+			judgement{ours: "A: x **-1.0** (p = 0.01), y +1.0, z +0.0, u +1.0", verdict: NotReproduced, why: "bold: distinguishable; Welch's t-test, n = 3 and 3; no test: n = 1 and 1", brief: "better in 0 of 4 comparisons, worse in 1, untested in 1"}},
 		{[]pair{at("A", "x", 1, .01, welch, of), at("A", "y", -2, .01, welch, of), at("B", "y", 0.25, .3, welch, "3 and 2")},
-			judgement{ours: "A: x **+1.0**, y **-2.0**; B: y +0.2", verdict: NotReproduced, why: "bold: distinguishable; Welch's t-test, n = 3 and 3 or 3 and 2", brief: "better in 1 of 3 comparisons, worse in 1"}},
+			judgement{ours: "A: x **+1.0** (p = 0.01), y **-2.0** (p = 0.01); B: y +0.2", verdict: NotReproduced, why: "bold: distinguishable; Welch's t-test, n = 3 and 3 or 3 and 2", brief: "better in 1 of 3 comparisons, worse in 1"}},
 	} {
 		if got := judge(c.pairs, "%+.1f"); got != c.want {
 			t.Errorf("%v:\n got %q\nwant %q", c.pairs, got, c.want)

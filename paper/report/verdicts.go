@@ -77,7 +77,7 @@ const legend = `## What the verdicts mean
 - **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurement shows what the paper claims.
 - **reached with changes**: our figure reaches the paper's, but the model or its training differs from the paper's.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
-- **contradicted**: some comparison is distinguishably worse and none better; for claims without a test, most cases go the other way.
+- **contradicted**: no comparison is distinguishably better, and at least half of the tested ones are distinguishably worse; for claims without a test, most cases go the other way.
 - **not comparable**: our data are too different, we have too few runs for tests over seeds, or the model does not solve the task. **not run**: we have no result.
 
 Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected by Holm's method for all tests of a block of a table, or of a claim where it has a measure of its own; otherwise they are "not distinguishable". A test over seeds needs at least two seeds of both models, and a deviation in one of them; without a test a difference counts in no verdict. Between one run each, the tables test over the test examples, which says nothing about other seeds: the model is "ahead" or "behind", and no verdict counts it. † marks the difference from a model that was not trained alike, which its table names as an exception. The best seed is the one with the lowest validation cross entropy, in table 1 with the fewest validation errors. Tables 1 and 4 to 6 are judged by best seeds, as the paper does for table 1, the others by means over seeds.
