@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -104,11 +105,27 @@ func withOrder(list []limited, lastDigitFirst bool) (some []limited) {
 
 // selectedOf returns the run of a row that the table shows.
 func selectedOf(list []limited, family string) (l limited, ok bool) {
-	own := slices.DeleteFunc(slices.Clone(list), func(x limited) bool { return x.family != family })
+	own := ofFamily(list, family)
 	if len(own) == 0 {
 		return l, false
 	}
 	return slices.MinFunc(own, func(x, y limited) int { return byValidation(x.run, y.run) }), true
+}
+
+// ofFamily returns the runs of a row, by seed.
+func ofFamily(list []limited, family string) []limited {
+	own := slices.DeleteFunc(slices.Clone(list), func(x limited) bool { return x.family != family })
+	slices.SortFunc(own, func(x, y limited) int { return cmp.Compare(x.Seed, y.Seed) })
+	return own
+}
+
+// fractions returns a figure of every run: "0.893, 0.755 and 0.019".
+func fractions(list []limited, of func(limited) float64) string {
+	var texts []string
+	for _, l := range list {
+		texts = append(texts, fmt.Sprintf("%.3f", of(l)))
+	}
+	return and(texts)
 }
 
 // extremes returns the smallest and the largest value of a list that is not empty.

@@ -71,7 +71,9 @@ func (p *page) productLimit(list []limited) {
 			l.row.Title, l.kind.Value(), l.learned(), aimed, needed(l.tests, aimed))
 		p.printf("Accuracies by digit are in docs/log.md, %q.\n\n", placesEntry)
 	}
-	p.printf("The last three columns are estimates. They suppose that all programs that discard their product are right, and that of the others as large a share is right as of the kind's.\n\n")
+	tests := list[0].tests
+	p.printf("The last three columns are estimates. They suppose that all programs that discard their product are right, and that of the others as large a share is right as of the kind's. So each right answer of the kind that depends on a product adds %.4f to the last column.\n\n",
+		float64(tests.Maximum.Dependent)/float64(tests.Kind.Dependent*tests.Maximum.Programs))
 	p.head("model", "seed", "all programs", fmt.Sprintf("programs with a product (%s)", ofProgram.kind), "programs without", "share of the errors that have a product", "accuracy if all programs without a product were right")
 	for _, l := range list {
 		p.row(l.row.Title, p.seedOf(l), measure.Decimals(l.maximum), measure.Decimals(l.kind), fmt.Sprintf("%.3f", l.others()), fmt.Sprintf("%.3f", l.errors()), fmt.Sprintf("%.3f", l.ceiling()))
@@ -100,9 +102,10 @@ func (p *page) loopLimit(list []limited) {
 	low, _ := extremes(list, single("nesting 1: if"))
 	least, most := extremes(list, single(ofControl.single))
 	p.printf(" Every model and seed has at least %.3f of the programs right that are one conditional, and %.3f to %.3f of those that are one loop.", low, least, most)
-	program, ok := selectedOf(p.book.limited[ofProgram.column], "programs")
-	if control, also := selectedOf(list, "programs"); ok && also {
-		p.printf(" The Universal Transformer has %.3f of single loops right when it is trained on control, and %.3f when it is trained on program, where one operation in five is a loop and not one in two.", single(ofControl.single)(control), single(ofControl.single)(program))
+	control, program := ofFamily(list, "programs"), ofFamily(p.book.limited[ofProgram.column], "programs")
+	if len(control) > 0 && len(program) > 0 {
+		p.printf(" By seed, the Universal Transformer has %s of single loops right when it is trained on control, and %s when it is trained on program, where one operation in five is a loop and not one in two.",
+			fractions(control, single(ofControl.single)), fractions(program, single(ofControl.single)))
 	}
 	p.printf(" Which chains are wrong, and at which digits, is in docs/log.md, %q.\n\n", chainsEntry)
 	p.head("model", "seed", "all programs", "one conditional", "one loop", fmt.Sprintf("two operations with a loop (%s)", ofControl.kind), "of these, answers that depend on a loop")
@@ -163,8 +166,8 @@ func (p *page) limitsLine(t paper.Table) {
 		}
 		text += fmt.Sprintf("%ss limit %s: a model without them has at most %.3f right. ", strings.ToUpper(l.noun[:1])+l.noun[1:], l.column, without(list[0].tests))
 		_, high := extremes(list, limited.learned)
-		if own, ok := selectedOf(list, "programs"); ok {
-			text += fmt.Sprintf("Of the answers that depend on a %s, the Universal Transformer has %.3f right, and the best of all models that begin with the first digit %.3f. ", l.noun, own.learned(), high)
+		if own := ofFamily(list, "programs"); len(own) > 0 {
+			text += fmt.Sprintf("Of the answers that depend on a %s, the Universal Transformer has an estimated %s right, by seed, and the best of all models that begin with the first digit %.3f. ", l.noun, fractions(own, limited.learned), high)
 		}
 	}
 	if text != "" {
