@@ -220,7 +220,8 @@ func (p *page) fromPositions(t paper.Table) {
 	if alone := p.gains(t, ours, offset, set); alone == "" {
 		p.printf("How much each adds was not measured. ")
 	} else {
-		p.printf("The same minus the Universal Transformer with the paper's positions, trained alike: %s. These two differ in positions alone. ", alone)
+		p.printf("The same minus the Universal Transformer with the paper's positions, trained alike: %s. These two differ in positions alone; the best checkpoints of the second are of updates %s. With the paper's positions, this training minus that of the paper's setting: %s. ",
+			alone, p.book.checkpointsOf(t, offset), p.gains(t, offset, papers, set))
 	}
 	p.printf("What recurrence adds is the difference to the other models of this block.\n\n")
 }

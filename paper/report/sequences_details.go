@@ -182,3 +182,14 @@ func ticks(t paper.Table) (list []float64) {
 	slices.Sort(list)
 	return list
 }
+
+// checkpointsOf says when the best checkpoints of a row were saved: "3,000 of 8,000 (copy) and 500 of 8,000 (reverse)".
+func (b book) checkpointsOf(t paper.Table, r paper.Row) string {
+	var texts []string
+	for _, c := range t.Columns {
+		if runs := b.of(r.Family, c.Name); len(runs) > 0 {
+			texts = append(texts, fmt.Sprintf("%s of %s (%s)", thousands(int(chosen(runs).BestStep)), thousands(int(chosen(runs).Step)), c.Title))
+		}
+	}
+	return and(texts)
+}
