@@ -2,6 +2,7 @@ package experiment_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -142,5 +143,29 @@ func TestMissingExtensions(t *testing.T) {
 	}
 	if _, err := bad.Extend(experiment.Extensions{Halting: []halting.Policy{Doubled{}}}); err == nil || !strings.Contains(err.Error(), `did you mean "factor"`) {
 		t.Errorf("a field that the type does not have: %v", err)
+	}
+}
+
+// A value that JSON cannot hold is an error of Validate and Set, which names the field, and no panic.
+func TestUnrecordableValues(t *testing.T) {
+	pointer, nan := foreign(), foreign()
+	model := pointer.Model.Value.(experiment.EncoderDecoder)
+	model.Transition.Value = &Gated{}
+	pointer.Model.Value = model
+	nan.Training.WeightDecay = math.NaN()
+	for want, run := range map[string]experiment.Run{
+		"model.transition: a value of type *experiment_test.Gated cannot be recorded: its type must be a named struct": pointer,
+		"model.halting: a value of type *experiment_test.Doubled cannot be recorded: its type must be a named struct":  foreign().WithPolicy((*Doubled)(nil)),
+		"training.weight_decay is NaN: it must be at least 0":                                                          nan,
+	} {
+		if err := run.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if _, err := run.Set("training.steps=7"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Set: %v, want %q", err, want)
+		}
+		if _, err := run.FieldsWith("training.steps=7"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("FieldsWith: %v, want %q", err, want)
+		}
 	}
 }

@@ -24,7 +24,10 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	if len(assignments) == 0 {
 		return r, nil
 	}
-	tree := treeOf(r.JSON())
+	tree, err := r.tree()
+	if err != nil {
+		return r, err
+	}
 	for _, assignment := range assignments {
 		path, text, ok := strings.Cut(assignment, "=")
 		if !ok {
@@ -51,7 +54,10 @@ func (r Run) Set(assignments ...string) (Run, error) {
 // FieldsWith returns the fields of the run after assignments, as [Run.Set] makes them, for a comparison with those of another run after the same
 // assignments. Values are not checked: together, they may be refused by Set.
 func (r Run) FieldsWith(assignments ...string) (map[string]any, error) {
-	tree := treeOf(r.JSON())
+	tree, err := r.tree()
+	if err != nil {
+		return nil, err
+	}
 	for _, assignment := range assignments {
 		path, text, _ := strings.Cut(assignment, "=")
 		s := setter{path: path, value: jsonOrText(text)}
@@ -65,6 +71,21 @@ func (r Run) FieldsWith(assignments ...string) (map[string]any, error) {
 	fields := map[string]any{}
 	collectFields(fields, "", tree)
 	return fields, nil
+}
+
+// tree returns the JSON values of the run, or an error for values that cannot be recorded: NaN, infinity, and types that have no name.
+func (r Run) tree() (map[string]any, error) {
+	data, err := json.Marshal(r)
+	if err == nil {
+		return treeOf(data), nil
+	}
+	if invalid := r.Validate(); invalid != nil {
+		err = invalid // which names the field
+	}
+	if m := (*json.MarshalerError)(nil); errors.As(err, &m) {
+		err = m.Err
+	}
+	return nil, err
 }
 
 // dropReplaced removes the fields that have no meaning beside assigned ones: the size of another tokenizer and the other measure of a batch.

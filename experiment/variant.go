@@ -84,12 +84,17 @@ func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
 	if v.IsZero() {
 		return []byte("{}"), nil
 	}
-	p, _ := v.table()
 	key := v.key()
 	if key == "" {
-		return nil, fmt.Errorf("%s: a value of type %T cannot be recorded: its type must be a named struct, or one of this module's own", p.path, v.Value)
+		return nil, v.unrecordable()
 	}
 	return json.Marshal(map[string]T{key: v.Value})
+}
+
+// unrecordable returns the error for a value whose type has no key.
+func (v Variant[T, C]) unrecordable() error {
+	p, _ := v.table()
+	return fmt.Errorf("%s: a value of type %T cannot be recorded: its type must be a named struct, or one of this module's own", p.path, v.Value)
 }
 
 // UnmarshalJSON reads what MarshalJSON writes. Missing fields have the defaults of the variant, whatever the previous value.
@@ -222,6 +227,9 @@ func (v Variant[T, C]) validate() error {
 			hint = "name one of " + list(v.keys())
 		}
 		return fmt.Errorf("%s is missing: %s", p.path, hint)
+	}
+	if v.key() == "" { // also a nil pointer, whose Validate may panic
+		return v.unrecordable()
 	}
 	err := v.Value.Validate()
 	var missing *MissingTypeError // which names the part

@@ -12,6 +12,7 @@ require (
 	cogentcore.org/lab v0.1.18 // indirect
 	github.com/go-logr/logr v1.4.3 // indirect
 	github.com/gofrs/flock v0.13.0 // indirect
+	github.com/gomlx/compute-onnx v0.1.0 // indirect
 	github.com/gomlx/go-xla v0.4.2 // indirect
 	github.com/google/uuid v1.6.0 // indirect
 	github.com/pkg/errors v0.9.1 // indirect
