@@ -277,6 +277,7 @@ func TestReadmeHasTheResults(t *testing.T) {
 		fmt.Sprintf("the best seed of the Universal Transformer has %.2f %%.", plain),
 		fmt.Sprintf("a single step has %s, and an LSTM %s.", means("algorithmic-alike-one-step"), means("algorithmic-alike-lstm")),
 		fmt.Sprintf("the models have %s and %s.", raw, rawTransformer),
+		sum(slices.Concat(b.judgeAll(tableClaims()), b.judgeAll(claims()))) + ". Every number",
 	} {
 		if !bytes.Contains(readme, []byte(want)) {
 			t.Errorf("README lacks %q", want)
