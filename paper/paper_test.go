@@ -2,6 +2,7 @@ package paper
 
 import (
 	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -31,6 +32,44 @@ func TestCellsNameRecipes(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The preface of tables 5 and 6 has the widths of their recipes.
+func TestWidthsInPreface(t *testing.T) {
+	for _, table := range []Table{Table5(), Table6()} {
+		for _, r := range table.Rows {
+			if strings.Contains(r.Title, "width") || strings.Contains(r.Title, "last digit") {
+				continue
+			}
+			for _, c := range table.Columns {
+				want := "Universal Transformer is 64 wide"
+				width := width(t, r.Family+"/"+c.Name)
+				switch {
+				case strings.Contains(r.Family, "lstm"):
+					want = fmt.Sprintf("the LSTM %d.", width)
+				case strings.Contains(r.Family, "transformer"):
+					want = map[int]string{26: "the Transformer 26 or", 32: "the Transformer 26 or 32,"}[width]
+				case width != 64:
+					want = ""
+				}
+				if want == "" || !strings.Contains(table.Preface, want) {
+					t.Errorf("%s/%s is %d wide: the preface lacks %q", r.Family, c.Name, width, want)
+				}
+			}
+		}
+	}
+}
+
+// width returns the width of a recipe's model.
+func width(t *testing.T, name string) int {
+	t.Helper()
+	for field, value := range recipes.MustRun(name).Fields() {
+		if strings.HasPrefix(field, "model.") && strings.HasSuffix(field, ".width") {
+			return int(value.(float64))
+		}
+	}
+	t.Fatalf("%s has no width", name)
+	return 0
 }
 
 // A row has a title, published figures only of columns that it has, and as many as the column shows; every table says what was seen of

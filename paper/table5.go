@@ -18,7 +18,7 @@ const executeSeen = "A hash of the source separates training, validation and tes
 const executePreface = "Token accuracy, with sequence accuracy in parentheses, of the seed with the lowest validation cross entropy; then mean ± standard deviation of the sequence accuracy over seeds, or for one seed its 95 % interval in brackets. Answers are decoded greedily from the model's own output and have to end with " +
 	"the end token, which counts as a token. Programs and numbers are generated as in DeepMind's Sonnet, with mixed lengths and nestings in training (its mix strategy, no curriculum). The paper names the tasks " +
 	"but gives neither its generator nor its model sizes, and does not say whether its tests have the maximum length and nesting or a mix as in training. These are the results at the maximum; the page of measurements has those of the mix, which are higher. " +
-	"All models have the same number of parameters within 3 %, except where a row gives a width. The Transformers count source positions from both ends, separately for each number, " +
+	"All models have the same number of parameters within 3 %, except where a row gives a width: the Universal Transformer is 64 wide, the Transformer 26 or 32, because its layers have weights of their own, and the LSTM 80. The Transformers count source positions from both ends, separately for each number, " +
 	"which extends the paper's coordinates, and use separable convolutions as transitions. "
 
 // executeSets returns two test sets: one at the maximum length and nesting, and one mixed as in training.
