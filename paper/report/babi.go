@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
@@ -191,9 +192,20 @@ func numberOfSeeds(counts []int) string {
 	return fmt.Sprintf("%d to %d seeds", few, many)
 }
 
+// babiSizes returns the width and the largest number of updates of each setting, from its recipes: "width 64 and at most 5,000 updates (1k single)".
+func babiSizes(t paper.Table) string {
+	var texts []string
+	for _, s := range paper.BabiSettings {
+		row, _ := t.Row("babi-" + s.Name)
+		fields := recipes.MustRun(row.Family + "/" + row.Columns[0]).Fields()
+		texts = append(texts, fmt.Sprintf("width %v and at most %s updates (%s)", fields["model.classifier.width"], thousands(int(fields["training.steps"].(float64))), plain(s.Title)))
+	}
+	return and(texts)
+}
+
 // babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
-	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files. Several seeds often have equally few validation errors. Then the lowest validation cross entropy decides, or the first seed where none is recorded; the range shows what the other seeds would give.\n\n")
+	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files. Several seeds often have equally few validation errors. Then the lowest validation cross entropy decides, or the first seed where none is recorded; the range shows what the other seeds would give. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
 	head := []string{"model", ""}
 	for _, s := range paper.BabiSettings {
 		head = append(head, s.Title)

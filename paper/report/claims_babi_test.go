@@ -33,7 +33,8 @@ func TestBabiModels(t *testing.T) {
 	add("babi-10k-single-transformer", 20, 1, func(task int) int { return 8 - 2*(task%2) })
 	render(t, results, claim+"not reproduced | 0.23 against 15.2 % errors | 10k single **+3.95** (p &lt; 0.001), 1k single words exchanged +0.00 | percentage points of accuracy, means over seeds; "+
 		"bold: distinguishable; paired t-test over tasks, n = 19 or 20; 2 seeds against 1 seed in 10k single; 1 seed in 1k single words exchanged; "+
-		"settings with at least 19 common tasks; the test says nothing about other seeds |")
+		"settings with at least 19 common tasks; the test says nothing about other seeds |",
+		"width 64 and at most 5,000 updates (1k single), ", " and width 128 and at most 20,000 updates (1k joint words exchanged).\n") // as `ut show babi-1k-single/task01` has
 }
 
 // pondered is a result of a task of 100 test questions with so many errors, and the numbers of positions that halt at each step.
