@@ -224,7 +224,7 @@ func bestRules(files []DepthFile) string {
 			texts = append(texts, fmt.Sprintf("%s for %s", comparedRules[i], and(list)))
 		}
 	}
-	return "At three quarters of the mean steps as trained, the best exit rule (docs/depth.md describes them) is " + strings.Join(texts, "; ") + "."
+	return "At three quarters of the mean steps as trained, the best exit rule (docs/depth.md describes them), also without a test, is " + strings.Join(texts, "; ") + "."
 }
 
 // between interpolates the quality of a rule's points, by rising steps, at a number of steps. The point as trained ends the rule.

@@ -78,7 +78,7 @@ func depthPages(t *testing.T, content string) (section, details string) {
 func TestDepthSection(t *testing.T) {
 	section, details := depthPages(t, curve)
 	for _, want := range []string{
-		"1 of 1 model of fixed depth answers better with any larger number of steps than in training", "At three quarters of the mean steps as trained, the best exit rule (docs/depth.md describes them) is fixed or limit for b; confidence for a.",
+		"1 of 1 model of fixed depth answers better with any larger number of steps than in training", "At three quarters of the mean steps as trained, the best exit rule (docs/depth.md describes them), also without a test, is fixed or limit for b; confidence for a.",
 	} {
 		if !strings.Contains(section, want) {
 			t.Errorf("no %q in\n%s", want, section)
