@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"universal-transformer/paper"
+	"universal-transformer/sweep"
 )
 
 // exchangeAblation is the beginning of the names of searches that leave out parts of what the rows with exchanged words do.
@@ -21,7 +22,7 @@ func (p *page) ablation(t paper.Table) {
 		"The settings of all variants are listed with the [searches](#searches).\n\n")
 	head := []string{"variant"}
 	for _, s := range list {
-		head = append(head, fmt.Sprintf("%s, %s", s.cell.Row.Title, s.cell.Column.Name))
+		head = append(head, fmt.Sprintf("%s, %s (%s)", s.cell.Row.Title, s.cell.Column.Name, count(s.examples(), "question")))
 	}
 	p.head(append(head, "seeds")...)
 	for _, variant := range variantsOf(list) {
@@ -35,6 +36,15 @@ func (p *page) ablation(t paper.Table) {
 		p.row(append(cells, numberOfSeeds(counts))...)
 	}
 	p.printf("\n")
+}
+
+// examples returns the number of validation examples of the first result; 0 if none was measured.
+func (s Search) examples() int {
+	var m sweep.Metrics
+	if len(s.results) == 0 || s.results[0].Decode(&m) != nil {
+		return 0
+	}
+	return m.Examples
 }
 
 // variantsOf returns the names of the variants of all searches, in the order of the first search that has each.

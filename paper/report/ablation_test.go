@@ -63,7 +63,7 @@ func TestAblation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	contains(t, string(pages.Files["table1.md"]), "| variant | Transformer, task13 | Universal Transformer, task13 | seeds |\n|---|---|---|---|\n"+
+	contains(t, string(pages.Files["table1.md"]), "| variant | Transformer, task13 (100 questions) | Universal Transformer, task13 (100 questions) | seeds |\n|---|---|---|---|\n"+
 		"| as in the row | not finished | 0.875 (0.375) | 2 seeds |\n| no exchange | 0.250 (3.000) | 0.500 (1.125) | 1 seed |\n"+
 		"| names always | not finished | 0.625 (2.000) | 1 seed |\n| no decay | - | not finished |  |\n\n")
 	wrong := exchangeResult(t, "ut", ut, "names-always", 2, 0.625, 2, "task.rename_share=1", "training.weight_decay=0.3")

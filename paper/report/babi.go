@@ -231,7 +231,7 @@ func (p *page) babi(t paper.Table) {
 	}
 	p.printf("- Words exchanged: at half of the visits of a training question, the people, places and objects of its story and answer are exchanged one-to-one, and words of its facts "+
 		"are always replaced by synonyms, in a new way each time, by the lists in task/babi/renaming.go. Only words that occur in the task's training stories take part. Validation and "+
-		"test questions stay as they are. The paper does not do this; its figures are repeated for comparison. These models were also [trained otherwise](%s#training-where-words-are-exchanged): the difference from the columns without exchanged words is not due to the words alone.\n"+
+		"test questions stay as they are. The paper does not do this; its figures are repeated for comparison. These models were also [trained otherwise](%[1]s#training-where-words-are-exchanged): the difference from the columns without exchanged words is not due to the words alone. An [ablation](%[1]s#ablation-of-exchanged-words) of three tasks says what each part does.\n"+
 		"- 10k, joint, and 1k, joint, words exchanged: an epoch visits the training questions of tasks 16 and 17 four times and all others once, for all three models. The paper says nothing of the kind.\n"+
 		"- 1k, single, words exchanged: UT with dynamic halting reads the answer from the mean over all positions, as the authors' code does; all other models read it from the position of the question.\n", path.Join(p.folder, "table1.md"))
 	p.printf("- In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: " +
