@@ -18,6 +18,7 @@ type Lines struct {
 	Ticks  []float64  // marks of the horizontal axis; nil: chosen
 	Shaded float64    // the area up to here is grey, such as the lengths of training; 0: none
 	Note   string     // explains the grey area
+	Shapes bool       // the dots of each series have a shape of their own, so that dots in the same place can be told apart
 	Series []Series
 }
 
@@ -74,10 +75,22 @@ func (l Lines) SVG() []byte {
 	l.drawAxes(&s, x, y, linesArea, 6)
 	l.drawLabels(&s, linesArea)
 	for i, series := range l.Series {
-		series.draw(&s, colour(i), x, y)
+		series.draw(&s, colour(i), l.shape(i), x, y)
 	}
-	s.legend(left, bottom+46, names)
+	if l.Shapes {
+		s.dotLegend(left, bottom+46, names)
+	} else {
+		s.legend(left, bottom+46, names)
+	}
 	return s.close()
+}
+
+// shape returns the shape of the dots of the series with an index.
+func (l Lines) shape(i int) string {
+	if !l.Shapes {
+		return shapes[0]
+	}
+	return shapes[i%len(shapes)]
 }
 
 // finite is l without points that cannot be drawn.
@@ -192,7 +205,7 @@ func ticks(a axis, n int) (list []float64) {
 }
 
 // draw draws one line with its deviations, dots and mark.
-func (l Series) draw(s *svg, colour string, x, y axis) {
+func (l Series) draw(s *svg, colour, shape string, x, y axis) {
 	var path []string
 	for i, p := range l.Points {
 		px, py := x.at(p.X), min(max(y.at(p.Y), y.to), y.from)
@@ -201,8 +214,7 @@ func (l Series) draw(s *svg, colour string, x, y axis) {
 			fmt.Fprintf(s, `<path d="M%s %sV%s" stroke="%s" stroke-opacity="0.6"/>`+"\n", coordinate(px), coordinate(y.at(p.Y-p.Deviation)), coordinate(y.at(p.Y+p.Deviation)), colour)
 		}
 		if l.Dots {
-			fmt.Fprintf(s, `<circle cx="%s" cy="%s" r="3" fill="%s"><title>%s</title></circle>`+"\n", coordinate(px), coordinate(py), colour,
-				escaped(fmt.Sprintf("%s: %s at %s", l.Name, number(p.Y), number(p.X))))
+			s.dot(px, py, shape, colour, fmt.Sprintf("%s: %s at %s", l.Name, number(p.Y), number(p.X)))
 		}
 		if i+1 == l.Marked {
 			fmt.Fprintf(s, `<circle cx="%s" cy="%s" r="6" fill="none" stroke="%s" stroke-width="2"/>`+"\n", coordinate(px), coordinate(py), colour)

@@ -33,7 +33,7 @@ func (m Multiples) SVG() []byte {
 		x.low = min(x.low, 0)
 		p.drawAxes(&s, x, y, a, 4)
 		for _, series := range p.Series {
-			series.draw(&s, colour(max(0, slices.Index(m.Names, series.Name))), x, y)
+			series.draw(&s, colour(max(0, slices.Index(m.Names, series.Name))), shapes[0], x, y)
 		}
 	}
 	s.legend(smallLeft, bottom+14, m.Names)

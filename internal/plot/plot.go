@@ -15,6 +15,9 @@ var colours = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#8e5ea2", "#b08d1e", "#
 
 func colour(i int) string { return colours[i%len(colours)] }
 
+// shapes of dots, in order: a filled circle, and outlines, which can be seen through one another. They are paths from the centre.
+var shapes = []string{"", "m-4-4h8v8h-8z", "m0-5l4.5 8h-9z", "m0-5l5 5-5 5-5-5z", "m0 5l4.5-8h-9z", "m-5 0h10m-5-5v10", "m-4-4l8 8m0-8l-8 8"}
+
 // Measures shared by all charts, in pixels.
 const (
 	titleTop   = 18 // baseline of the title
@@ -49,6 +52,23 @@ func (s *svg) legend(x, y int, names []string) {
 		fmt.Fprintf(s, `<rect x="%d" y="%d" width="14" height="6" fill="%s"/>`+"\n", x, y+legendLine*i, colour(i))
 		s.text(float64(x+20), float64(y+legendLine*i+7), "start", name)
 	}
+}
+
+// dotLegend writes the names of series below a chart, with the shapes of their dots.
+func (s *svg) dotLegend(x, y int, names []string) {
+	for i, name := range names {
+		s.dot(float64(x+7), float64(y+legendLine*i+3), shapes[i%len(shapes)], colour(i), name)
+		s.text(float64(x+20), float64(y+legendLine*i+7), "start", name)
+	}
+}
+
+// dot draws a dot of a shape, with a text for the pointer.
+func (s *svg) dot(x, y float64, shape, colour, text string) {
+	if shape == "" {
+		fmt.Fprintf(s, `<circle cx="%s" cy="%s" r="3" fill="%s"><title>%s</title></circle>`+"\n", coordinate(x), coordinate(y), colour, escaped(text))
+		return
+	}
+	fmt.Fprintf(s, `<path d="M%s %s%s" fill="none" stroke="%s" stroke-width="1.5"><title>%s</title></path>`+"\n", coordinate(x), coordinate(y), shape, colour, escaped(text))
 }
 
 // coordinate formats a coordinate with a tenth of a pixel.

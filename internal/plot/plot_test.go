@@ -34,6 +34,14 @@ func charts() map[string][]byte {
 			Title: "accuracy by steps", XLabel: "steps", YLabel: "accuracy",
 			Series: []Series{{Name: "mean of 3 seeds", Dots: true, Marked: 2, Points: []Point{{X: 1, Y: 0.4, Deviation: 0.1}, {X: 2, Y: 0.8, Deviation: 0.02}, {X: 3, Y: 0.7}}}},
 		}.SVG(),
+		"shapes": Lines{
+			Title: "accuracy by steps", XLabel: "steps", YLabel: "accuracy", Shapes: true,
+			Series: []Series{
+				{Name: "fixed", Dots: true, Points: []Point{{X: 1, Y: 0.4}, {X: 2, Y: 0.8}}}, {Name: "a", Dots: true, Points: []Point{{X: 2, Y: 0.8, Deviation: 0.1}}},
+				{Name: "b", Dots: true, Points: []Point{{X: 2, Y: 0.8}}}, {Name: "c", Dots: true, Points: []Point{{X: 1.5, Y: 0.8}}}, {Name: "d", Dots: true, Points: []Point{{X: 1.5, Y: 0.8}}},
+				{Name: "e", Dots: true, Points: []Point{{X: 1.5, Y: 0.5}}}, {Name: "f", Dots: true, Points: []Point{{X: 1.5, Y: 0.5}}}, {Name: "g <h>", Dots: true, Points: []Point{{X: 1, Y: 0.8}}},
+			},
+		}.SVG(),
 		"bars": Bars{Title: "steps & positions", Names: []string{"encoder", "decoder"}, Groups: []Group{{Name: "if <a>", Values: []float64{2, 1}}, {Name: "for", Values: []float64{4, 0}}}}.SVG(),
 		"ranges": Bars{Title: "accuracy by kind", Names: []string{"first", "second"}, Groups: []Group{
 			{"if", []float64{0.9, 0.5}, [][2]float64{{0.7, 1}, {0.5, 0.5}}}, {"for", []float64{0.2, 0}, [][2]float64{{0.1, 0.2}, {0, 0.4}}},
