@@ -33,7 +33,7 @@ func judgeBabiModels(model, other string) func(book) judgement {
 			t := paper.Table1()
 			row, _ := t.Row("babi-" + s.Name + model)
 			reference, _ := t.Row("babi-" + s.Name + other)
-			result := paired(x, y)
+			result := paired(x, y, "tasks")
 			result.excepted = excepted(reference, row, row.Columns[0]) || excepted(row, reference, row.Columns[0])
 			pairs = append(pairs, pair{setting: plain(s.Title), comparison: result})
 			switch ours, theirs := fewestSeeds(list), fewestSeeds(others); {

@@ -18,11 +18,11 @@ Small models of %s, each trained with fixed depth and with objectives of adaptiv
 
 - Accuracy is that of the validation examples of the task, which also chose the checkpoint, so it is slightly too high in every row. No test example is used.
 - Steps are the mean over all positions of these examples. With an encoder and a decoder, they are the mean of the two stacks' means.
+- *Processor time* is that of training a run, the mean over seeds. Elapsed time is not shown, because other work ran on the machine.
 - *Interpolated* is the accuracy minus that of fixed depth at equal mean steps: on the line between the two fixed depths around them. It is an estimate without a test.
-- *Next depth* is the accuracy minus that of the smallest fixed depth with at least as many steps, up to a hundredth. Fixed depth runs more steps there, unless both are equal. So "better" holds at equal mean steps, too, and "worse" may be due to fewer steps.
-- *Deepest* is the accuracy minus that of the largest fixed depth, which is the step limit of all rows.
-- Tests are Welch's t-tests over seeds, without pairs. Where validation examples depend on the seed, as in addition and babi, that adds to the deviation of every row. Holm's method corrects the p-values for all %s of this page; a difference is better or worse if p < %v.
-- The objective to use is worse than the next depth on no task, better on the largest number of tasks and, among equals, has the largest mean of *interpolated* over the tasks.
+- A column such as *2 steps* is the accuracy minus that of this fixed depth, over the seeds that both have. Each row is compared with every fixed depth that has at least as many steps, up to a hundredth. The smallest of these is the next depth. Fixed depth runs more steps there, unless both are equal, so "worse" may be due to fewer steps. "Better" than the next depth holds at equal mean steps, too, if the accuracy of fixed depth does not fall with depth. This is an assumption.
+- Tests are paired t-tests over seeds, because runs with the same seed have the same validation examples and see the training data in the same order. Without two seeds in common there is no test. Holm's method corrects the p-values for all %s of this page; a difference is better or worse if p < %v.
+- The objective to use is worse than the next depth on no task, better on the largest number of tasks and, among equals, has the largest mean of *interpolated* over all tasks. All tasks count, because your task may be unlike the one where the objective is better. With few seeds only large differences count, so "not distinguishable" does not mean equal.
 
 %s
 
@@ -59,9 +59,14 @@ func (p *page) haltingTask(f HaltingFile, list []haltingComparison) {
 	for _, column := range f.stepColumns() {
 		heads = append(heads, column.title)
 	}
-	p.head(append(heads, "accuracy", "interpolated", "next depth", "deepest")...)
+	heads = append(heads, "processor time", "accuracy", "interpolated")
+	depths := f.comparedDepths(list)
+	for _, depth := range depths {
+		heads = append(heads, count(depth, "step"))
+	}
+	p.head(heads...)
 	for _, r := range f.rows {
-		p.row(f.cells(r, list)...)
+		p.row(f.cells(r, depths, list)...)
 	}
 	p.printf("\n")
 	if slices.ContainsFunc(f.rows, func(r haltingRow) bool { return len(r.answer) > 0 }) {
@@ -93,12 +98,23 @@ func (f HaltingFile) stepColumns() (list []stepColumn) {
 	return list
 }
 
-// cells returns the row of the table of a task.
-func (f HaltingFile) cells(r haltingRow, list []haltingComparison) []string {
+// comparedDepths returns the fixed depths with which rows of the file are compared, by rising depth.
+func (f HaltingFile) comparedDepths(list []haltingComparison) (depths []int) {
+	for _, c := range list {
+		if c.file == f.Name {
+			depths = appendNew(depths, c.depth)
+		}
+	}
+	slices.Sort(depths)
+	return depths
+}
+
+// cells returns the row of the table of a task, with comparisons with fixed depths.
+func (f HaltingFile) cells(r haltingRow, depths []int, list []haltingComparison) []string {
 	cells := make([]string, 3, 7)
 	if len(r.accuracy) == 0 {
 		cells[0], cells[1] = r.name, "not finished"
-		return append(cells, make([]string, len(f.stepColumns())+4)...)
+		return append(cells, make([]string, len(f.stepColumns())+3+len(depths))...)
 	}
 	cells[0], cells[1], cells[2] = r.title, fmt.Sprint(len(r.accuracy)), fmt.Sprintf("%.2f", r.steps())
 	for _, column := range f.stepColumns() {
@@ -108,23 +124,16 @@ func (f HaltingFile) cells(r haltingRow, list []haltingComparison) []string {
 		}
 		cells = append(cells, steps)
 	}
-	cells = append(cells, spread("%.3f", r.accuracy))
+	cells = append(cells, fmt.Sprintf("%.1f s", mean(r.seconds)), spread("%.3f", r.accuracy))
 	if r.plain {
-		return append(cells, "", "", "")
+		return append(cells, make([]string, 1+len(depths))...)
 	}
-	next, deepest := "", ""
-	for _, c := range list {
-		if c.file != f.Name || c.title != r.title {
-			continue
-		}
-		text := fmt.Sprintf("%s: %s", count(c.depth, "step"), c.outcome())
-		if c.deepest {
-			deepest = text
-		} else if next = text; c.depth == f.limit {
-			deepest = "the same"
-		}
+	cells = append(cells, comparison{difference: mean(r.accuracy) - f.interpolated(r.steps())}.gap("%+.3f"))
+	outcomes := make([]string, len(depths))
+	for _, c := range f.of(r.title, list) {
+		outcomes[slices.Index(depths, c.depth)] = c.outcome()
 	}
-	return append(cells, comparison{difference: mean(r.accuracy) - f.interpolated(r.steps())}.gap("%+.3f"), next, deepest)
+	return append(cells, outcomes...)
 }
 
 // outcome returns "+0.068, p = 0.002, better".
@@ -147,7 +156,7 @@ func examplesOf(counts []int) string {
 // drawHalting draws accuracy against mean steps.
 func (p *page) drawHalting(f HaltingFile) {
 	title := f.measure + " against mean steps: " + f.Name
-	lines := plot.Lines{Title: title, XLabel: "mean steps per position", YLabel: f.measure, Series: []plot.Series{{Name: "fixed depth", Dots: true}}}
+	lines := plot.Lines{Title: title, XLabel: "mean steps per position", YLabel: f.measure, Shapes: true, Series: []plot.Series{{Name: "fixed depth", Dots: true}}}
 	for _, r := range f.rows {
 		if len(r.accuracy) == 0 {
 			continue
@@ -162,4 +171,5 @@ func (p *page) drawHalting(f HaltingFile) {
 	}
 	slices.SortFunc(lines.Series[0].Points, func(a, b plot.Point) int { return int(a.X - b.X) })
 	p.draw("halting-"+f.Name+".svg", title, lines.SVG())
+	p.printf("Bars are standard deviations over seeds. The line joins the fixed depths; *interpolated* is the vertical distance from it.\n\n")
 }

@@ -4,32 +4,51 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // A haltingComparison compares a row of a file with a fixed depth.
 type haltingComparison struct {
 	file, title string
-	depth       int  // of the model compared with
-	deepest     bool // it is compared because it is the deepest, and not the next depth
+	depth       int // of the model compared with
 	comparison
 }
 
-// compareHalting compares every row with the next fixed depth and, if that is not the deepest, with that one. The p-values are corrected together.
+// compareHalting compares every row with the next fixed depth and with all deeper ones, in this order. The p-values are corrected together.
 func compareHalting(files []HaltingFile) (list []haltingComparison) {
 	for _, f := range files {
 		for _, r := range f.rows {
 			if r.plain || len(r.accuracy) == 0 {
 				continue
 			}
-			next := f.next(r.steps())
-			list = append(list, haltingComparison{f.Name, r.title, next, false, welch(r.accuracy, f.depth(next).accuracy)})
-			if next < f.limit {
-				list = append(list, haltingComparison{f.Name, r.title, f.limit, true, welch(r.accuracy, f.depth(f.limit).accuracy)})
+			for depth := f.next(r.steps()); depth <= f.limit; depth++ {
+				list = append(list, haltingComparison{f.Name, r.title, depth, r.against(f.depth(depth))})
 			}
 		}
 	}
 	correct(list, func(c *haltingComparison) *comparison { return &c.comparison })
 	return list
+}
+
+// against compares the accuracies of two rows over the seeds that both have.
+func (r haltingRow) against(other haltingRow) comparison {
+	var a, b []float64
+	for i, seed := range r.seeds {
+		if k := slices.Index(other.seeds, seed); k >= 0 {
+			a, b = append(a, r.accuracy[i]), append(b, other.accuracy[k])
+		}
+	}
+	return paired(a, b, "seeds")
+}
+
+// of returns the comparisons of a row of the file, that with the next fixed depth first.
+func (f HaltingFile) of(title string, list []haltingComparison) (own []haltingComparison) {
+	for _, c := range list {
+		if c.file == f.Name && c.title == title {
+			own = append(own, c)
+		}
+	}
+	return own
 }
 
 // steps returns the mean steps of a row: over its seeds, and over encoder and decoder, which count alike.
@@ -68,10 +87,11 @@ func bestObjective(files []HaltingFile, list []haltingComparison) (best string) 
 	most, largest := 0, 0.0
 	for _, title := range titlesOf(files) {
 		better, worse := 0, 0
-		for _, c := range list {
-			if c.title == title && !c.deepest && c.better() {
+		for _, f := range files {
+			switch next := f.of(title, list)[0]; {
+			case next.better():
 				better++
-			} else if c.title == title && !c.deepest && c.worse() {
+			case next.worse():
 				worse++
 			}
 		}
@@ -82,7 +102,7 @@ func bestObjective(files []HaltingFile, list []haltingComparison) (best string) 
 	return best
 }
 
-// whichObjective says which objective to use and on which tasks, with all comparisons of it, or with those alone in which it is better or worse.
+// whichObjective says which objective to use, on which tasks, and what it costs there. Of the other tasks it has all comparisons, or their outcomes.
 func whichObjective(files []HaltingFile, list []haltingComparison, all bool) string {
 	best := bestObjective(files, list)
 	switch {
@@ -91,32 +111,73 @@ func whichObjective(files []HaltingFile, list []haltingComparison, all bool) str
 	case best == "":
 		return "**Which objective of halting to use:** none is better than fixed depth with at least as many mean steps on any task, so train fixed depth."
 	}
-	var g grouped
+	var rest grouped
 	var gained, others []string
-	for _, c := range list {
-		if c.title != best {
+	reasons, alone := "", ""
+	for _, f := range files {
+		own := f.of(best, list)
+		if own[0].better() {
+			gained = append(gained, f.Name)
+			reasons, alone = reasons+f.reason(best, own), alone+f.alone(best, list)
 			continue
 		}
-		g.add(c.comparison, fmt.Sprintf("a fixed depth of %d on %s", c.depth, c.file), "%+.3f")
-		if c.deepest {
-			continue
+		others = append(others, f.Name)
+		for _, c := range own {
+			rest.add(c.comparison, fmt.Sprintf("a fixed depth of %d on %s", c.depth, f.Name), "%+.3f")
 		}
-		if !c.better() {
-			others = append(others, c.file)
-			continue
-		}
-		f := files[slices.IndexFunc(files, func(f HaltingFile) bool { return f.Name == c.file })]
-		gained = append(gained, fmt.Sprintf("%s (%.2f mean steps)", c.file, f.row(best).steps()))
 	}
 	text := fmt.Sprintf("**Which objective of halting to use:** %s on tasks like %s", best, and(gained))
-	if len(others) > 0 {
-		text += fmt.Sprintf(", and fixed depth on tasks like %s", and(others))
+	switch {
+	case len(others) == 0:
+		return text + "." + reasons + alone
+	case all:
+		reasons += fmt.Sprintf(" On the other tasks it is %s.", rest)
+	default:
+		reasons += fmt.Sprintf(" On %s it is %s.", and(others), rest.counted())
 	}
-	if all {
-		return fmt.Sprintf("%s. The objective is %s.", text, g)
+	return fmt.Sprintf("%s, and fixed depth on tasks like %s.%s%s", text, and(others), reasons, alone)
+}
+
+// counted returns "worse than A; not distinguishable from fixed depth in 4 comparisons".
+func (g grouped) counted() string {
+	var parts []string
+	if shown := (grouped{better: g.better, worse: g.worse}).String(); shown != "" {
+		parts = append(parts, shown)
 	}
-	shown := grouped{better: g.better, worse: g.worse}
-	return fmt.Sprintf("%s. The objective is %s; it is not distinguishable from fixed depth in %s.", text, shown, count(len(g.equal)+len(g.untested), "other comparison"))
+	if len(g.equal) > 0 {
+		parts = append(parts, "not distinguishable from fixed depth in "+count(len(g.equal), "comparison"))
+	}
+	if len(g.untested) > 0 {
+		parts = append(parts, "untested in "+count(len(g.untested), "comparison"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// reason says how an objective compares with fixed depths on a task, in steps, accuracy and processor time of training.
+func (f HaltingFile) reason(title string, own []haltingComparison) string {
+	r := f.row(title)
+	steps := fmt.Sprintf("%.2f mean steps", r.steps())
+	if len(r.answer) > 0 {
+		steps += fmt.Sprintf(" (its answering position runs %.2f steps)", mean(r.answer))
+	}
+	var g grouped
+	var times []string
+	for _, c := range own {
+		g.add(c.comparison, fmt.Sprintf("a fixed depth of %d", c.depth), "%+.3f")
+		seconds := mean(f.depth(c.depth).seconds)
+		times = append(times, fmt.Sprintf("%.2f times that of a fixed depth of %d (%.1f s)", mean(r.seconds)/seconds, c.depth, seconds))
+	}
+	return fmt.Sprintf(" On %s it takes %s and is %s. Training takes %.1f s of processor time, %s.", f.Name, steps, g, mean(r.seconds), and(times))
+}
+
+// alone names the objective that the same rule gives on one task alone, or returns "" if that is the best one of all tasks.
+func (f HaltingFile) alone(best string, list []haltingComparison) string {
+	title := bestObjective([]HaltingFile{f}, list)
+	if title == best {
+		return ""
+	}
+	r := f.row(title)
+	return fmt.Sprintf(" By %s alone, the rule gives %s: %s %.3f with %.2f mean steps.", f.Name, title, f.measure, mean(r.accuracy), r.steps())
 }
 
 // titlesOf returns the titles of the compared rows that every file has, in the order of the first.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"universal-transformer/experiment"
@@ -31,7 +32,9 @@ type haltingRow struct {
 	fixed int    // number of steps of every position; 0 if halting is adaptive
 	plain bool   // fixed depth, trained by the final answer alone
 
-	accuracy                 []float64
+	seeds                    []uint64  // finished, as all lists below
+	accuracy                 []float64 // of the validation examples
+	seconds                  []float64 // processor time of training
 	encoder, decoder, answer []float64 // mean steps over positions, or of the last position; decoder and answer may be empty
 }
 
@@ -126,6 +129,8 @@ func (f *HaltingFile) add(r sweep.Result, run experiment.Run) error {
 		return errors.New("it has no metric accuracy or sequence accuracy")
 	case !r.TrainedBy.Recorded() || !r.MeasuredBy.Recorded():
 		return errors.New("trained_by or measured_by is empty")
+	case r.TrainedBy.CPUSeconds == 0:
+		return errors.New("trained_by has no cpu_seconds")
 	}
 	var row *haltingRow
 	for i := range f.rows {
@@ -138,7 +143,8 @@ func (f *HaltingFile) add(r sweep.Result, run experiment.Run) error {
 	if f.limit = max(f.limit, limit); limit == 0 {
 		return errors.New("config: halting is neither fixed nor frozen")
 	}
-	f.updates, row.accuracy = int(r.Step), append(row.accuracy, accuracy)
+	f.updates = int(r.Step)
+	row.seeds, row.accuracy, row.seconds = append(row.seeds, r.Seed), append(row.accuracy, accuracy), append(row.seconds, r.TrainedBy.CPUSeconds)
 	trained := r.TrainedBy
 	trained.WallSeconds = 0 // the page does not show the time of each run
 	f.by, f.counts = appendNew(f.by, by(trained)), appendNew(f.counts, m.Examples)
@@ -174,17 +180,16 @@ func (r *haltingRow) addSteps(m sweep.Metrics, limit int) error {
 	return nil
 }
 
-// validate returns an error unless there are fixed depths of 1 to the limit of all other rows.
+// validate returns an error unless there are fixed depths of 1 to the limit of all other rows, each of which has a seed in common with them.
 func (f *HaltingFile) validate() error {
-	depths := map[int]bool{}
-	for _, r := range f.rows {
-		if r.plain && len(r.accuracy) > 0 {
-			depths[r.fixed] = true
-		}
-	}
 	for n := 1; n <= f.limit; n++ {
-		if !depths[n] {
+		if !slices.ContainsFunc(f.rows, func(r haltingRow) bool { return r.plain && r.fixed == n }) {
 			return fmt.Errorf("it has no result of a fixed depth of %d, but rows with up to %d steps", n, f.limit)
+		}
+		for _, r := range f.rows {
+			if !r.plain && len(r.seeds) > 0 && r.against(f.depth(n)).n == "0" {
+				return fmt.Errorf("%s has no seed in common with a fixed depth of %s", r.name, count(n, "step"))
+			}
 		}
 	}
 	return nil
@@ -212,8 +217,16 @@ func objectiveOf(run experiment.Run) (title string, fixed, limit int, plain bool
 	if lambda, ok := fields["training.ponder_cost.geometric_prior.lambda"]; ok {
 		title = fmt.Sprintf("geometric prior, lambda %v", lambda)
 	}
-	if delay := number("training.ponder.delay"); delay > 0 {
-		title += fmt.Sprintf(" after %.0f %% of the updates", 100*delay/number("training.steps"))
+	updates, delay, warmup := number("training.steps"), number("training.ponder.delay"), number("training.ponder.warmup")
+	var schedule []string
+	if delay > 0 {
+		schedule = append(schedule, fmt.Sprintf(" after %.0f %%", 100*delay/updates))
+	}
+	if warmup > 0 {
+		schedule = append(schedule, fmt.Sprintf(" in full after %.0f %%", 100*(delay+warmup)/updates))
+	}
+	if len(schedule) > 0 {
+		title += strings.Join(schedule, ",") + " of the updates"
 	}
 	title += fmt.Sprintf(", bias %v, weight %v", number(".halting.frozen.bias"), number("training.ponder.weight"))
 	return title, 0, int(number(".halting.frozen.max_steps")), false

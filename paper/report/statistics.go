@@ -143,16 +143,21 @@ func oneSample(list []float64, figure float64) (t, p float64, ok bool) {
 // oneEach is the n of a comparison of one run of each model.
 const oneEach = "1 and 1"
 
-// paired compares two models by their values on the same tasks, by the paired t-test.
-func paired(a, b []float64) comparison {
+// paired compares two models by their values on the same tasks or seeds, by the paired t-test. over is "tasks" or "seeds". There is no test with fewer
+// than two pairs, and none if all have the same difference.
+func paired(a, b []float64, over string) comparison {
 	differences := make([]float64, len(a))
 	for i := range a {
 		differences[i] = a[i] - b[i]
 	}
 	m, deviation := moments(differences)
 	c := comparison{difference: m, p: math.NaN(), test: noTest, n: fmt.Sprint(len(a))}
-	if len(a) > 1 && deviation > rounding*math.Abs(m) {
-		c.test, c.p = "paired t-test over tasks", significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
+	switch {
+	case len(a) < 2:
+	case deviation <= rounding*math.Abs(m):
+		c.n += " without deviation"
+	default:
+		c.test, c.p = "paired t-test over "+over, significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
 	}
 	return c
 }

@@ -25,8 +25,10 @@ func TestComparisons(t *testing.T) {
 		{welch([]float64{1}, []float64{2}), -1, math.NaN(), 0, "", "no test: n = 1 and 1"},
 		{welch([]float64{1, 1}, []float64{2, 2, 2}), -1, math.NaN(), 0, "", "no test: n = 2 and 3 without deviation"},
 		{welch([]float64{0.007, 0.007, 0.007}, []float64{0.006, 0.006, 0.006}), 0.001, math.NaN(), 0, "", "no test: n = 3 and 3 without deviation"}, // their means are rounded
-		{paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}), 0.75, 0.245194, 1e-5, "not distinguishable", "paired t-test over tasks, n = 4, p = 0.25"},
-		{paired([]float64{1}, []float64{2}), -1, math.NaN(), 0, "", "no test: n = 1"},
+		{paired([]float64{1, 2, 3.5, 4}, []float64{1.5, 1, 3, 2}, "tasks"), 0.75, 0.245194, 1e-5, "not distinguishable", "paired t-test over tasks, n = 4, p = 0.25"},
+		{paired([]float64{1}, []float64{2}, "tasks"), -1, math.NaN(), 0, "", "no test: n = 1"},
+		{paired([]float64{3, 5, 7}, []float64{2, 3, 4}, "seeds"), 2, 1 - math.Sqrt(12./14), 1e-9, "not distinguishable", "paired t-test over seeds, n = 3, p = 0.074"}, // t^2 = 12
+		{paired([]float64{3, 5}, []float64{2, 4}, "seeds"), 1, math.NaN(), 0, "", "no test: n = 2 without deviation"},
 		{proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100}), 0.1, 0.15521, 1e-4, "", "one run each; z-test of these runs, n = 100 examples, p = 0.16"},
 		{proportions(score.Accuracy{Correct: 600, Total: 1000}, score.Accuracy{Correct: 250, Total: 500}), 0.1, 0.00022, 1e-5, "", "one run each; z-test of these runs, n = 1,000 and 500 examples, p < 0.001"},
 		{proportions(score.Accuracy{Correct: 5, Total: 5}, score.Accuracy{Correct: 7, Total: 7}), 0, math.NaN(), 0, "", "no test: n = 1 and 1"},
@@ -107,10 +109,10 @@ func TestWords(t *testing.T) {
 // Differences that are equal but for rounding have no test, and those that round to zero no minus. Caught when planted: a deviation above zero enough;
 // a sign of its own for zero.
 func TestEqualDifferences(t *testing.T) {
-	if c := paired([]float64{0.3, 0.7, 1.1}, []float64{0.2, 0.6, 1.0}); c.test != noTest || !math.IsNaN(c.p) {
+	if c := paired([]float64{0.3, 0.7, 1.1}, []float64{0.2, 0.6, 1.0}, "tasks"); c.test != noTest || !math.IsNaN(c.p) {
 		t.Errorf("%+v", c)
 	}
-	if c := paired([]float64{0.3, 0.7, 1.2}, []float64{0.2, 0.6, 1.0}); c.test == noTest || math.IsNaN(c.p) {
+	if c := paired([]float64{0.3, 0.7, 1.2}, []float64{0.2, 0.6, 1.0}, "tasks"); c.test == noTest || math.IsNaN(c.p) {
 		t.Errorf("%+v", c)
 	}
 	for want, c := range map[string]comparison{"+0.00": {difference: -0.004}, "-0.01†": {difference: -0.006, excepted: true}, "+0.01": {difference: 0.006}} {
