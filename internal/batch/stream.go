@@ -35,10 +35,11 @@ type window struct {
 	examples []task.Example
 	groups   []group // in the order in which they are returned
 	err      error
+	panicked any // what source panicked with in the background
 }
 
 // NewStream returns the stream of batches of the examples source(0), source(1), ... Only one goroutine at a time calls source, but
-// not always the caller's. An error begins with the field of the plan that is wrong.
+// not always the caller's; a panic of source becomes one of the Next or Seek that needs the window. An error begins with the field of the plan that is wrong.
 func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stream, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err
@@ -119,6 +120,9 @@ func (s *Stream) load() error {
 	if w == nil || w.index != index {
 		w = s.draw(index)
 	}
+	if w.panicked != nil {
+		panic(w.panicked)
+	}
 	if w.err != nil {
 		return w.err
 	}
@@ -126,10 +130,19 @@ func (s *Stream) load() error {
 	return nil
 }
 
-// drawAhead draws a window in the background.
+// drawAhead draws a window in the background. The channel receives nil if source ended the goroutine.
 func (s *Stream) drawAhead(index int64) <-chan *window {
 	drawn := make(chan *window, 1)
-	go func() { drawn <- s.draw(index) }()
+	go func() {
+		var w *window
+		defer func() {
+			if problem := recover(); problem != nil {
+				w = &window{index: index, panicked: problem}
+			}
+			drawn <- w
+		}()
+		w = s.draw(index)
+	}()
 	return drawn
 }
 
