@@ -7,8 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"universal-transformer/internal/longtest"
 	"universal-transformer/runlog"
 )
 
@@ -55,6 +58,39 @@ func TestStaleLockIsTakenOver(t *testing.T) {
 		}
 		again.Close()
 	}
+}
+
+// Readers that ask all the time whether a run is in use keep no writer from it, and a second writer is refused all the same.
+// Caught when planted: a writer that tries once.
+func TestReadersKeepNoWriterOut(t *testing.T) {
+	r := create(t)
+	reader, err := runlog.Open(r.Dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Close()
+	var done atomic.Bool
+	var readers sync.WaitGroup
+	for range 2 {
+		readers.Go(func() {
+			for !done.Load() {
+				reader.InUse()
+			}
+		})
+	}
+	for range longtest.Of(100, 5000) {
+		writer, err := runlog.Resume(r.Dir())
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		if _, err := runlog.Resume(r.Dir()); !errors.Is(err, runlog.ErrInUse) {
+			t.Errorf("a second writer: %v", err)
+		}
+		writer.Close()
+	}
+	done.Store(true)
+	readers.Wait()
 }
 
 // A process that holds a run is killed without warning: the run can be resumed at once.

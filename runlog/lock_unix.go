@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 )
 
 // acquire takes the lock at path. The kernel holds it (flock) and releases it when the process ends, however it ends: a leftover lock
@@ -18,7 +19,7 @@ func acquire(path string) (*os.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := exclude(f, path); err != nil {
 		defer f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
 			return nil, fmt.Errorf("%s is %w by process %s", filepath.Dir(path), ErrInUse, holder(path))
@@ -36,6 +37,20 @@ func acquire(path string) (*os.File, error) {
 	return f, nil
 }
 
+// exclude locks a file for one writer. Readers lock it for a moment to see whether there is a writer; exclude tries again as long as
+// there are only readers, for about a second at most.
+func exclude(f *os.File, path string) error {
+	var err error
+	for range 1000 {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EWOULDBLOCK) || inUse(path) {
+			return err
+		}
+		time.Sleep(time.Millisecond)
+	}
+	return err
+}
+
 // holder returns the process number in a lock file.
 func holder(path string) string {
 	content, err := os.ReadFile(path)
@@ -49,8 +64,11 @@ func holder(path string) string {
 func release(f *os.File) error { return f.Close() }
 
 // InUse reports whether a process is writing the run.
-func (r *Run) InUse() bool {
-	f, err := os.Open(r.path(lockFile))
+func (r *Run) InUse() bool { return inUse(r.path(lockFile)) }
+
+// inUse reports whether a writer has locked a file.
+func inUse(path string) bool {
+	f, err := os.Open(path)
 	if err != nil {
 		return false
 	}
