@@ -10,8 +10,11 @@ import (
 	"testing"
 
 	"universal-transformer/engine/enginetest"
+	"universal-transformer/experiment"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
+	"universal-transformer/task/table"
 	"universal-transformer/training"
 	"universal-transformer/training/schedule"
 )
@@ -103,5 +106,16 @@ func TestRunThatDivergesAtOnce(t *testing.T) {
 	}
 	if i, err := pipeline.ReadInfo(dir); err != nil || i.Status != pipeline.Finished || i.Diverged != 0 {
 		t.Errorf("then the run is %+v, %v", i, err)
+	}
+}
+
+// A directory that holds a run is refused before data are read, which may take long: here they are gone.
+// Caught when planted: the directory looked at after the data.
+func TestTrainWhereARunIs(t *testing.T) {
+	dir, r := briefly(t)
+	r.Task = experiment.Task{Value: table.Table{Path: filepath.Join(dir, "missing.tsv"), HeldOut: 0.3}}
+	said := func(line string) { t.Errorf("said %q", line) }
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{Log: said}); !errors.Is(err, runlog.ErrExists) {
+		t.Errorf("%v, want %v", err, runlog.ErrExists)
 	}
 }

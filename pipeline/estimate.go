@@ -62,11 +62,11 @@ type Speed struct {
 
 // NewEstimate computes the cost of training a run, and measures the backend's speed. Nothing is written.
 func NewEstimate(ctx context.Context, backend compute.Backend, r experiment.Run, o EstimateOptions) (Estimate, error) {
+	if err := r.Validate(); err != nil {
+		return Estimate{}, err
+	}
 	e := Estimate{
 		Experiment: r.Name, Model: r.Model.Value.Describe(), Updates: r.Training.Steps, Batches: max(1, r.Training.Accumulate), Ranks: max(1, o.Ranks),
-	}
-	if err := r.Validate(); err != nil {
-		return e, err
 	}
 	if err := o.validate(e.Batches); err != nil {
 		return e, err

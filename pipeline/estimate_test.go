@@ -120,6 +120,14 @@ func TestEstimateWithoutData(t *testing.T) {
 	}
 }
 
+// A run without a model is refused as training refuses it. Caught when planted: its model described before it is validated.
+func TestEstimateOfNothing(t *testing.T) {
+	want := experiment.Run{}.Validate()
+	if _, err := pipeline.NewEstimate(t.Context(), enginetest.Backend(t), experiment.Run{}, pipeline.EstimateOptions{}); err == nil || err.Error() != want.Error() {
+		t.Errorf("%v, want %v", err, want)
+	}
+}
+
 // The shortest measurement is of two updates of one row; a longer one is of as many rows as 4e10 operations a second allow. Any speed can be
 // stated, and a run without accumulation has one batch an update.
 // Caught when planted: three updates; all rows; speeds above one only.

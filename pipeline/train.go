@@ -46,9 +46,9 @@ func (c Callbacks) log(lines ...string) {
 	}
 }
 
-// Train trains a run in a new run directory.
+// Train trains a run in a new run directory. The error is [runlog.ErrExists], before any data are read, if there is a run in it.
 func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
-	if err := cmp.Or(r.Validate(), checkStart(r)); err != nil {
+	if err := cmp.Or(r.Validate(), checkStart(r), runlog.CheckVacant(dir)); err != nil {
 		return training.Summary{}, err
 	}
 	t := openRun{backend: backend, run: r, reading: r, callbacks: c}

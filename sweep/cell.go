@@ -103,6 +103,9 @@ func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, call
 		progress(p)
 	}
 	trained, err := c.train(ctx, backend, callbacks)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) { // before the first update
+		return r, nil, ErrInterrupted
+	}
 	if err != nil {
 		return r, nil, err
 	}

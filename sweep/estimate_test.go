@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -32,5 +33,16 @@ func TestEstimate(t *testing.T) {
 	e.update("b", training.Progress{Step: 2, Steps: 202}, at(52))
 	if p := e.progress(at(52)); p.Left != 400*time.Second {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A time longer than a duration can be is the longest duration. Caught when planted: a conversion that overflows.
+func TestEstimateForEver(t *testing.T) {
+	start := time.Unix(1000, 0)
+	e := newEstimate(start, 1)
+	e.add("a", math.MaxInt64)
+	e.update("a", training.Progress{Step: 1, Steps: math.MaxInt64}, start)
+	if p := e.progress(start.Add(time.Second)); p.Left != math.MaxInt64 {
+		t.Errorf("%v are left", p.Left)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -13,14 +14,14 @@ import (
 	"universal-transformer/training"
 )
 
-// A Runner runs cells, several at a time. It skips cells with a result and resumes interrupted ones. Callbacks may be nil; no two of them
-// run at the same time.
+// A Runner runs cells, several at a time. It skips cells with a result and resumes interrupted ones. Log, Progress and Finished may be nil;
+// no two of them run at the same time.
 type Runner struct {
 	Jobs     int                             // cells at a time; 0 counts as 1
 	Threads  int                             // threads of one backend, as recorded in results
-	Backend  func() (compute.Backend, error) // opens a backend for each job
+	Backend  func() (compute.Backend, error) // opens a backend for each job; required
 	Group    *parallel.Group                 // ranks that train every cell together, with a single job; see [pipeline.Callbacks]
-	Now      func() time.Time
+	Now      func() time.Time                // the clock; nil means time.Now
 	Log      func(line string)
 	Progress func(Progress)
 	Finished func(Outcome)
@@ -38,6 +39,9 @@ type Outcome struct {
 // Run runs the cells. The failure of a cell does not stop the others; its error is among those returned. If a backend cannot be opened, no
 // cell starts. When ctx ends, the running cells are saved, and Run returns ErrInterrupted if a cell is left to run.
 func (r Runner) Run(ctx context.Context, cells []Cell) error {
+	if r.Now == nil {
+		r.Now = time.Now
+	}
 	w := &work{Runner: r, estimate: newEstimate(r.Now(), len(cells))}
 	pending := w.pending(cells)
 	backends, err := r.backends(min(max(r.Jobs, 1), len(pending)))
@@ -180,7 +184,7 @@ type Progress struct {
 	Done, Cells int           // number of cells with a result, and of all cells
 	Updates     int64         // updates by this call of Run
 	Rate        float64       // updates per second of all jobs together
-	Left        time.Duration // remaining time at this rate if no run stops early; 0: unknown
+	Left        time.Duration // remaining time at this rate if no run stops early, at most 292 years; 0: unknown
 }
 
 // estimate counts updates and estimates the remaining time.
@@ -236,6 +240,9 @@ func (e *estimate) progress(now time.Time) Progress {
 			slowest = max(slowest, float64(run.left)*now.Sub(run.start).Seconds()/float64(run.made-1))
 		}
 	}
-	p.Left = time.Duration(max(all, slowest) * float64(time.Second))
+	p.Left = math.MaxInt64
+	if nanoseconds := max(all, slowest) * float64(time.Second); nanoseconds < math.MaxInt64 {
+		p.Left = time.Duration(nanoseconds)
+	}
 	return p
 }

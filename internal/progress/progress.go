@@ -156,7 +156,10 @@ func (p *Progress) render(step int64, elapsed time.Duration, fields []Field) str
 		parts = append(parts, string(f))
 	}
 	if done := step - p.startStep; done > 0 && p.total > step {
-		left := time.Duration(float64(elapsed) / float64(done) * float64(p.total-step))
+		left := time.Duration(math.MaxInt64)
+		if nanoseconds := float64(elapsed) / float64(done) * float64(p.total-step); nanoseconds < math.MaxInt64 {
+			left = time.Duration(nanoseconds)
+		}
 		text := formatDuration(left) + " left"
 		if p.early {
 			text = "at most " + text

@@ -2,6 +2,7 @@ package progress
 
 import (
 	"bytes"
+	"math"
 	"os"
 	"strings"
 	"testing"
@@ -37,6 +38,16 @@ func TestMayEndEarly(t *testing.T) {
 	p.Update(100)
 	if got := out.String(); got != "step 100/300  at most 20s left\n" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A remaining time longer than a duration can be, 2^63 nanoseconds, is shown as that. Caught when planted: a conversion that overflows.
+func TestVeryLong(t *testing.T) {
+	p, out, c := plain(math.MaxInt64)
+	c.advance(10 * time.Second)
+	p.Update(100)
+	if got, want := out.String(), "step 100/9223372036854775807  2562047h47m left\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
