@@ -53,9 +53,9 @@ func fetch(ctx context.Context, from, path string, check func(from, path string)
 		return err
 	}
 	removeStale(path)
-	f, err := os.CreateTemp(filepath.Dir(path), temporaryPattern(path))
+	f, err := atomicfile.Temporary(path)
 	if err != nil {
-		return atomicfile.Cause(path, err)
+		return err
 	}
 	defer os.Remove(f.Name())
 	body := &readerOfErrors{Reader: io.LimitReader(answer.Body, maxDownload+1)}
@@ -69,9 +69,6 @@ func fetch(ctx context.Context, from, path string, check func(from, path string)
 	}
 	if n > maxDownload {
 		return fmt.Errorf("%s is larger than %d bytes, which is too large for a data set", from, maxDownload)
-	}
-	if err := os.Chmod(f.Name(), 0o644); err != nil {
-		return atomicfile.Cause(path, err)
 	}
 	if err := check(from, f.Name()); err != nil {
 		return err

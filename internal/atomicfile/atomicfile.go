@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -31,8 +32,8 @@ func Unfinished(name string) (file string, ok bool) {
 	return rest[:at], true
 }
 
-// Write replaces the content of the file at path. After an error the old content is unchanged. If path is not a regular file, such as
-// a terminal, Write writes to it directly.
+// Write replaces the content of the file at path, like [Replace]. If path is not a regular file, such as a terminal, Write writes to it
+// directly.
 func Write(path string, content []byte) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return os.WriteFile(path, content, 0o644)
@@ -44,8 +45,10 @@ func Write(path string, content []byte) error {
 }
 
 // Replace calls write to fill a new file, syncs it to disk, and renames it to path. After an error the old file is unchanged and the
-// new one is removed. When Replace returns, the name is on disk too.
+// new one is removed. When Replace returns, the name is on disk too. The permissions are those of the old file; a file that did not exist
+// has 0644 without the umask. If path is a symbolic link to a file, that file is replaced; a link to nothing is replaced itself.
 func Replace(path string, write func(io.Writer) error) (err error) {
+	path = linked(path)
 	f, err := create(path)
 	if err != nil {
 		return err
@@ -55,7 +58,7 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 			os.Remove(f.Name())
 		}
 	}()
-	if err = errors.Join(write(f), f.Chmod(0o644), Sync(f)); err != nil {
+	if err = errors.Join(keepMode(f, path), write(f), Sync(f)); err != nil {
 		f.Close()
 		return fmt.Errorf("%s: %w", path, cause(err))
 	}
@@ -68,22 +71,47 @@ func Replace(path string, write func(io.Writer) error) (err error) {
 	return syncDir(filepath.Dir(path))
 }
 
+// linked returns the file that the symbolic link at path leads to, or path if there is no link or no such file.
+func linked(path string) string {
+	if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return path
+	}
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		return file
+	}
+	return path
+}
+
+// keepMode gives a temporary file the permissions of the file at path, if that exists.
+func keepMode(f *os.File, path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	return f.Chmod(info.Mode().Perm())
+}
+
 // create creates the temporary file that is to become the file at path.
 func create(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s is a folder: name a file", path)
 	}
-	return createBeside(path)
+	return Temporary(path)
 }
 
-// createBeside creates a temporary file in the folder of path.
-func createBeside(path string) (*os.File, error) {
+// Temporary creates a temporary file that is to become the file at path, in its folder.
+func Temporary(path string) (*os.File, error) {
 	dir, name := filepath.Split(path)
-	f, err := os.CreateTemp(filepath.Clean(dir), "."+name+".*"+temporarySuffix)
-	if err != nil {
-		return nil, fmt.Errorf("%s cannot be written: %w", path, cause(err))
+	for {
+		temporary := fmt.Sprintf(".%s.%d%s", name, rand.Uint64(), temporarySuffix)
+		f, err := os.OpenFile(filepath.Join(dir, temporary), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
+		switch {
+		case err == nil:
+			return f, nil
+		case !errors.Is(err, fs.ErrExist):
+			return nil, Cause(path, err)
+		}
 	}
-	return f, nil
 }
 
 // Check returns the error that [Write] would have because of the path: there is a folder, or its own folder is missing or cannot be written. Long work
@@ -92,7 +120,7 @@ func Check(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil
 	}
-	return closeRemoved(create(path))
+	return closeRemoved(create(linked(path)))
 }
 
 // CheckNew is like [Check], for a file whose folder will be made with all folders above it. It makes none. Another goroutine or process may make
@@ -109,7 +137,7 @@ func CheckNew(path string) error {
 	if missing == "" {
 		return Check(path)
 	}
-	return closeRemoved(createBeside(missing))
+	return closeRemoved(Temporary(missing))
 }
 
 // closeRemoved closes and removes a temporary file that was only to show that it can be created.
