@@ -245,7 +245,10 @@ func (r *Run) Damage() error { return r.damage }
 // Truncate resets the run to a step. It removes later rows of metrics, later events and later checkpoints, and the mark of the best checkpoint if
 // that is one of them. Damaged checkpoints are renamed to names that end in .damaged. If metrics are damaged, the file is copied to a name
 // that begins with metrics.jsonl.damaged, and only the lines before the damage remain. Training then repeats the removed steps.
-func (r *Run) Truncate(afterStep int64) error {
+func (r *Run) Truncate(afterStep int64) error { return r.TruncateTo(afterStep, math.MaxInt64) }
+
+// TruncateTo is like Truncate, and also removes rows of metrics that are not within the first bytes of the file, as MetricsSize counts them.
+func (r *Run) TruncateTo(afterStep, metricsSize int64) error {
 	if r.metrics == nil {
 		return errReader
 	}
@@ -259,7 +262,7 @@ func (r *Run) Truncate(afterStep int64) error {
 	}
 	size, last := min(int64(bytes.IndexByte(data, '\n')+1), found.size), int64(0) // the first line stays
 	for i, row := range found.rows {
-		if step := row.Step(); step <= afterStep {
+		if step := row.Step(); step <= afterStep && found.ends[i] <= metricsSize {
 			size, last = found.ends[i], step
 		}
 	}

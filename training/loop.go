@@ -23,6 +23,9 @@ import (
 // written at the end. It continues from the checkpoint From, or begins a new run if that is nil. It removes metrics and checkpoints of
 // later steps from the run directory.
 //
+// If ctx is cancelled, the update in progress is completed and saved. A validation that is due after it is left to the Run that continues,
+// except after the last update, where it is made once the checkpoint is written. A validation in progress is completed.
+//
 // In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. An error is a
 // [parallel.RankError], the same on all, unless a rank has left.
 func (t *Trainer) Run(ctx context.Context) (Summary, error) {
@@ -31,12 +34,19 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	}
 	defer t.graphs.Close()
 	t.started = time.Now()
-	for t.state.Stopped == "" && t.step < t.Config.Steps {
-		if t.interrupted || t.alone() && ctx.Err() != nil {
-			return t.summary("interrupted"), t.onRankZero(t.save)
+	for t.state.Stopped == "" && (t.step < t.Config.Steps || t.state.ValidationDue) {
+		if t.stopping(ctx) {
+			if err := t.onRankZero(t.save); err != nil || t.step < t.Config.Steps {
+				return t.summary("interrupted"), err
+			}
 		}
-		if err := t.advance(ctx); err != nil {
-			return Summary{}, err
+		if !t.state.ValidationDue {
+			if err := t.advance(ctx); err != nil {
+				return Summary{}, err
+			}
+			if t.stopping(ctx) && t.state.ValidationDue {
+				continue // to save it first
+			}
 		}
 		if err := t.validateAndSave(); err != nil {
 			return Summary{}, err
@@ -45,9 +55,15 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	return t.summary(cmp.Or(t.state.Stopped, "done")), nil
 }
 
+// stopping reports whether to end before the next update or validation. All ranks agree.
+func (t *Trainer) stopping(ctx context.Context) bool {
+	return t.interrupted || t.alone() && ctx.Err() != nil
+}
+
 // validateAndSave validates and writes a checkpoint after the updates for which that is due.
 func (t *Trainer) validateAndSave() error {
-	if t.due(t.Config.EvaluateEvery) {
+	if t.state.ValidationDue {
+		t.state.ValidationDue = false
 		if err := t.onRankZero(t.validate); err != nil {
 			return err
 		}
@@ -81,7 +97,7 @@ func (t *Trainer) advance(ctx context.Context) error {
 	if err := t.checkFinite(tally, norm); err != nil {
 		return err
 	}
-	t.state.Data = t.Stream.Position()
+	t.state.Data, t.state.ValidationDue = t.Stream.Position(), t.due(t.Config.EvaluateEvery)
 	seconds := time.Since(start).Seconds()
 	t.state.Seconds += seconds
 	t.state.Window = t.state.Window.Plus(tally)

@@ -149,6 +149,7 @@ func TestRanksResumeWithAnyNumber(t *testing.T) {
 		die   bool
 	}{
 		{[]int{4, 2, 1}, []int64{6, 9}, false}, {[]int{1, 4}, []int64{11}, false}, {[]int{2, 4}, []int64{7}, true},
+		{[]int{2, 1, 4}, []int64{5, 10}, false}, // before validations
 	} {
 		tr := leader(t, m)
 		for i, stop := range test.stop {

@@ -102,6 +102,7 @@ func TestResumeIsExact(t *testing.T) {
 		// Checkpoints are written at 4, 8, ... and with each best look at 5, 10, ...; lines of metrics at 3, 6, 9, ...
 		{c, die, []int64{1}}, {c, die, []int64{7}}, {c, die, []int64{10, 11}}, {c, die, []int64{15, 17}},
 		{c, interrupt, []int64{2}}, {c, interrupt, []int64{9, 13}}, {withMuon, die, []int64{7}},
+		{c, interrupt, []int64{5}}, {c, interrupt, []int64{10, 15, 17}}, {withMuon, interrupt, []int64{15}}, // before validations
 	} {
 		tr := trainer(t, test.config)
 		for _, step := range test.steps {

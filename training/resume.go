@@ -78,7 +78,7 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		return fmt.Errorf("the checkpoint of step %d is beyond training.steps, %d", c.Step, t.Config.Steps)
 	}
 	switch {
-	case t.state.Stopped != "" || t.step == t.Config.Steps && c.Step > 0:
+	case t.state.Stopped != "" || t.step == t.Config.Steps && c.Step > 0 && !t.state.ValidationDue:
 		t.notify(t.ended())
 	case c.Step > 0:
 		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
@@ -161,6 +161,9 @@ func (t *Trainer) begin() error {
 func (t *Trainer) truncate(step int64) error {
 	if damage := t.Log.Damage(); damage != nil {
 		t.notify(fmt.Sprintf("%v: the file is set aside, and the lines before that one are kept", damage))
+	}
+	if t.state.ValidationDue { // which a killed process may have made, but not saved
+		return t.Log.TruncateTo(step, t.state.Metrics)
 	}
 	return t.Log.Truncate(step)
 }

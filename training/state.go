@@ -39,6 +39,7 @@ type state struct {
 	Validation     objective.Tally `json:"validation"`                // the last one
 	Stopped        string          `json:"stopped"`                   // the reason why training ended before its last update, or ""
 	PonderProblems int             `json:"ponder_problems,omitempty"` // consecutive validations with a problem of ponder times
+	ValidationDue  bool            `json:"validation_due,omitempty"`  // the validation after this step is not made yet
 
 	Metrics int64 `json:"metrics,omitempty"` // bytes of metrics written so far
 

@@ -35,7 +35,7 @@ func (t *Trainer) validate() error {
 		return fmt.Errorf("validation at step %d: %w", t.step, err)
 	}
 	if !tally.Finite() { // the update just before has made the weights useless, though its own loss was finite
-		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()), false)
+		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()), t.saved == t.step)
 	}
 	best := t.record(tally, figures)
 	t.state.Seconds += time.Since(start).Seconds()
@@ -54,10 +54,13 @@ func (t *Trainer) validate() error {
 		return err
 	}
 	t.writeValidationEvents(row, pictures)
-	if !best {
-		return nil
+	switch { // last, so that the checkpoint holds everything that this validation changed
+	case best:
+		return t.saveWith(t.Log.SaveBest)
+	case t.saved == t.step: // before this validation, because training was interrupted
+		return t.saveWith(t.Log.SaveCheckpoint)
 	}
-	return t.saveWith(t.Log.SaveBest) // last, so that it holds everything that this validation changed
+	return nil
 }
 
 // ofClasses reports whether every answer is one token, as those of classifiers are.
