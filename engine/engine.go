@@ -25,7 +25,8 @@ func Names() []string {
 
 // New opens a backend by name and optional configuration, "NAME:CONFIG"; an empty name means Default. "go" is GoMLX's portable
 // backend. It runs operations sequentially unless its configuration says otherwise, because its parallel mode can deadlock.
-// "xla:PLUGIN" is XLA with the plugin of that name, or with the library at an absolute path.
+// "xla:PLUGIN" is XLA with the plugin of that name, or with the library at an absolute path; the first one that is opened silences klog,
+// with which go-xla logs, in the whole process, apart from its errors.
 func New(name string) (compute.Backend, error) { return NewWithDevices(name, 1) }
 
 // NewWithDevices is like New with the given number of devices. Training splits the rows of its batches over all devices of a backend

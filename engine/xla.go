@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/go-xla/compute/xla"
@@ -20,15 +21,17 @@ import (
 
 const xlaCompiled = true
 
-func init() {
+// prepare sets what go-xla has for the whole process, once.
+var prepare = sync.OnceFunc(func() {
 	xla.EnableAutoInstall(false) // nothing is downloaded implicitly
 	klog.LogToStderr(false)      // go-xla returns what it logs as errors, too
 	klog.SetOutput(io.Discard)
-}
+})
 
 // openXLA opens a plugin, "PLUGIN" or "/ABSOLUTE/PATH.so", followed by a comma and go-xla's options. An empty configuration means the
 // cpu plugin.
 func openXLA(config string, devices int) (compute.Backend, error) {
+	prepare()
 	if config == "" {
 		config = "cpu"
 	}
@@ -98,8 +101,9 @@ func firstLine(err error) error {
 	return errors.New(strings.TrimPrefix(line, `backend "xla": `))
 }
 
-// Plugins lists the installed plugins of XLA with their devices.
+// Plugins lists the installed plugins of XLA with their devices. It silences klog as [New] does.
 func Plugins() (list []Plugin) {
+	prepare()
 	available := pjrt.AvailablePlugins()
 	for _, name := range slices.Sorted(maps.Keys(available)) {
 		p := Plugin{Name: name, Path: available[name], Devices: []string{}}
@@ -112,7 +116,7 @@ func Plugins() (list []Plugin) {
 }
 
 // look starts the plugin and records its devices.
-func (p *Plugin) look() error {
+func (p *Plugin) look() (err error) {
 	plugin, err := pjrt.GetPlugin(p.Name)
 	if err != nil {
 		return err
@@ -121,6 +125,7 @@ func (p *Plugin) look() error {
 	if err != nil {
 		return err
 	}
+	defer func() { err = errors.Join(err, client.Destroy()) }()
 	p.Platform = client.Platform()
 	for _, device := range client.AddressableDevices() {
 		description, err := device.GetDescription()
@@ -129,5 +134,5 @@ func (p *Plugin) look() error {
 		}
 		p.Devices = append(p.Devices, description.DebugString())
 	}
-	return client.Destroy()
+	return nil
 }

@@ -3,12 +3,34 @@
 package engine_test
 
 import (
+	"os"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
 
+	"k8s.io/klog/v2"
 	"universal-transformer/engine"
 )
+
+// A program that does not open XLA keeps its warnings of klog; opening it, also without success, silences them.
+// Caught when planted: klog silenced by the import of the package; not at all.
+func TestLogOfTheProgram(t *testing.T) {
+	if os.Getenv("ENGINE_LOG") != "" {
+		klog.Warning("before")
+		if _, err := engine.New("xla:missing"); err == nil {
+			t.Error("there is a plugin missing")
+		}
+		klog.Warning("after")
+		return
+	}
+	program := exec.Command(os.Args[0], "-test.run=^TestLogOfTheProgram$")
+	program.Env = append(os.Environ(), "ENGINE_LOG=1")
+	said, err := program.CombinedOutput()
+	if err != nil || !strings.Contains(string(said), "before") || strings.Contains(string(said), "after") {
+		t.Errorf("%v, %s", err, said)
+	}
+}
 
 // plugin is the name of the processor's plugin; without it the test is skipped.
 func plugin(t *testing.T) engine.Plugin {
