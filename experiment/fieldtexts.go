@@ -144,7 +144,7 @@ var fieldTexts = map[string]string{
 	"schedule.Cosine.End":                     "update at which the cosine reaches the floor, and stays there; 0: the last step",
 	"schedule.Cosine.Floor":                   "learning rate at the end",
 	"schedule.Cosine.Peak":                    "learning rate after the warm-up",
-	"schedule.Cosine.Start":                   "update after which the warm-up begins; until then the rate is the floor; 0: at once",
+	"schedule.Cosine.Start":                   "update after which the warm-up begins, from the floor, which is the rate until then; 0: at once, from 0",
 	"schedule.Cosine.Warmup":                  "updates of the warm-up",
 	"schedule.InverseSquareRoot.Factor":       "the rate is factor / sqrt(width) / sqrt(update) after the warm-up; the authors use 2",
 	"schedule.InverseSquareRoot.Warmup":       "updates of the warm-up",

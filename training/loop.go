@@ -211,7 +211,7 @@ type DivergedError struct {
 	Saved   int64   // step of the newest checkpoint from which training can continue; -1: there is none
 	Broken  string  // path of a newer checkpoint, whose loss is the problem; "": there is none
 	Field   string  // the schedule's field to lower
-	Value   float64 // half the value of Field
+	Value   float64 // a lower value of Field
 }
 
 func (e *DivergedError) Error() string {

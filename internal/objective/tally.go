@@ -138,7 +138,8 @@ func (t Tally) Plus(u Tally) Tally {
 
 // Finite reports whether all fields are finite numbers.
 func (t Tally) Finite() bool {
-	sum := t.Loss + t.Nats + t.EncoderUpdates + t.DecoderUpdates
+	sum := t.Loss + t.Batches + t.Nats + t.Tokens + t.CorrectTokens + t.Sequences + t.CorrectSequences +
+		t.EncoderUpdates + t.EncoderPositions + t.DecoderUpdates + t.DecoderPositions + t.Smoothed
 	return !math.IsNaN(sum) && !math.IsInf(sum, 0)
 }
 

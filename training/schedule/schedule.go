@@ -13,7 +13,7 @@ type Schedule interface {
 	Rate(step, steps int64, width int) float64
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
-	// Halved returns a schedule field and half its value, to suggest a lower learning rate.
+	// Halved returns a schedule field and half its value, or the lowest valid one if that is higher, to suggest a lower learning rate.
 	Halved() (field string, value float64)
 }
 
@@ -65,7 +65,7 @@ type Cosine struct {
 	Peak   float64 `json:"peak"`            // learning rate after the warm-up
 	Floor  float64 `json:"floor"`           // learning rate at the end
 	Warmup int64   `json:"warmup"`          // updates of the warm-up
-	Start  int64   `json:"start,omitempty"` // update after which the warm-up begins; until then the rate is the floor; 0: at once
+	Start  int64   `json:"start,omitempty"` // update after which the warm-up begins, from the floor, which is the rate until then; 0: at once, from 0
 	End    int64   `json:"end,omitempty"`   // update at which the cosine reaches the floor, and stays there; 0: the last step
 }
 
@@ -80,14 +80,23 @@ func (c Cosine) Rate(step, steps int64, _ int) float64 {
 	case step <= 0:
 		return c.Floor
 	case step <= c.Warmup:
-		return c.Peak * float64(step) / float64(c.Warmup)
+		from := 0.
+		if c.Start > 0 {
+			from = c.Floor
+		}
+		return from + (c.Peak-from)*float64(step)/float64(c.Warmup)
 	}
 	done := min(1, float64(step-c.Warmup)/float64(max(end-c.Warmup, 1)))
 	return c.Floor + (c.Peak-c.Floor)*(1+math.Cos(math.Pi*done))/2
 }
 
-// Halved returns half the peak, or the floor if that is higher.
-func (c Cosine) Halved() (string, float64) { return "peak", max(c.Peak/2, c.Floor) }
+// Halved returns half the peak, or the floor if that is higher; half the floor if both are equal.
+func (c Cosine) Halved() (string, float64) {
+	if c.Floor == c.Peak {
+		return "floor", c.Floor / 2
+	}
+	return "peak", max(c.Peak/2, c.Floor)
+}
 
 // Validate rejects a floor above the peak, and negative numbers.
 func (c Cosine) Validate() error {
@@ -101,8 +110,8 @@ func (c Cosine) Validate() error {
 		return fmt.Errorf("warmup is %d: it must not be negative", c.Warmup)
 	case c.Start < 0:
 		return fmt.Errorf("start is %d: it must be a step, or 0 to begin at once", c.Start)
-	case c.End != 0 && c.End <= c.Start+c.Warmup:
-		return fmt.Errorf("end is %d: it must be a step after start and warmup, %d, or 0 for the last step", c.End, c.Start+c.Warmup)
+	case c.End < 0 || c.End > 0 && c.End-c.Start <= c.Warmup: // the sum of start and warmup may overflow
+		return fmt.Errorf("end is %d: it must be a step after start and warmup, %d, or 0 for the last step", c.End, uint64(c.Start)+uint64(c.Warmup))
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 
 // Closed forms at steps that can be worked out by hand.
 // Caught when planted: a warm-up that starts at 0, a cosine that is not at its floor in the last step, a width that is left out; an end that
-// counts from the start; a warm-up of a restart from step 0.
+// counts from the start; a warm-up of a restart from step 0, or from a rate of 0, below the floor before it.
 func TestSchedules(t *testing.T) {
 	authors := func(step int64) float64 {
 		return schedule.InverseSquareRoot{Factor: 2, Warmup: 8000}.Rate(step, 1, 128)
@@ -38,7 +38,7 @@ func TestSchedules(t *testing.T) {
 		{"cosine, last step", cosine(1100), 1e-4}, {"cosine, beyond", cosine(2000), 1e-4},
 		{"cosine that ends early, last step", ended(600, 9999), 1e-4}, {"half way", ended(350, 9999), 5.5e-4}, {"beyond", ended(5000, 9999), 1e-4},
 		{"cosine whose end lies beyond the last step", ended(300, 300), 1e-4},
-		{"cosine before its start", restarted(1000), 1e-4}, {"half of the warm-up after it", restarted(1050), 5e-4}, {"peak", restarted(1100), 1e-3},
+		{"cosine before its start", restarted(1000), 1e-4}, {"half of the warm-up after it", restarted(1050), 5.5e-4}, {"its first step", restarted(1001), 1.09e-4}, {"peak", restarted(1100), 1e-3},
 		{"half way", restarted(1350), 5.5e-4}, {"last step", restarted(1600), 1e-4},
 		{"cosine without warm-up", schedule.Cosine{Peak: 1}.Rate(1, 2, 9), 0.5},
 	} {
@@ -48,7 +48,8 @@ func TestSchedules(t *testing.T) {
 	}
 }
 
-// Halving the field that a schedule names halves its rate, but never below its floor.
+// Halving the field that a schedule names halves its rate, but never below its floor, which is halved if there is nothing else.
+// Caught when planted: a suggestion of the present value.
 func TestHalved(t *testing.T) {
 	for _, test := range []struct {
 		schedule schedule.Schedule
@@ -57,6 +58,7 @@ func TestHalved(t *testing.T) {
 	}{
 		{schedule.Constant{LearningRate: 0.5}, "rate", 0.25}, {schedule.InverseSquareRoot{Factor: 2, Warmup: 10}, "factor", 1},
 		{schedule.Cosine{Peak: 1, Floor: 0.1}, "peak", 0.5}, {schedule.Cosine{Peak: 1, Floor: 0.75}, "peak", 0.75},
+		{schedule.Cosine{Peak: 1, Floor: 1}, "floor", 0.5},
 	} {
 		if field, value := test.schedule.Halved(); field != test.field || value != test.value {
 			t.Errorf("%+v: %s %v, want %s %v", test.schedule, field, value, test.field, test.value)
@@ -140,11 +142,13 @@ func config(steps int64) schedule.Config {
 // A cosine refuses a start before the run, and an end within its warm-up, and names the first step that is possible.
 func TestCosineRefuses(t *testing.T) {
 	for want, c := range map[string]schedule.Cosine{
-		"start is -1: it must be a step, or 0 to begin at once":                           {Peak: 1, Start: -1},
-		"end is 12: it must be a step after start and warmup, 12, or 0 for the last step": {Peak: 1, Start: 5, Warmup: 7, End: 12},
-		"end is -1: it must be a step after start and warmup, 0, or 0 for the last step":  {Peak: 1, End: -1},
-		"warmup is -1: it must not be negative":                                           {Peak: 1, Warmup: -1},
-		"floor is 2: it must be from 0 to the peak, 1":                                    {Peak: 1, Floor: 2},
+		"start is -1: it must be a step, or 0 to begin at once":                                            {Peak: 1, Start: -1},
+		"end is 12: it must be a step after start and warmup, 12, or 0 for the last step":                  {Peak: 1, Start: 5, Warmup: 7, End: 12},
+		"end is 3: it must be a step after start and warmup, 9223372036854775812, or 0 for the last step":  {Peak: 1, Start: 5, Warmup: math.MaxInt64, End: 3},
+		"end is -9223372036854775808: it must be a step after start and warmup, 5, or 0 for the last step": {Peak: 1, Start: 5, End: math.MinInt64},
+		"end is -1: it must be a step after start and warmup, 0, or 0 for the last step":                   {Peak: 1, End: -1},
+		"warmup is -1: it must not be negative":                                                            {Peak: 1, Warmup: -1},
+		"floor is 2: it must be from 0 to the peak, 1":                                                     {Peak: 1, Floor: 2},
 	} {
 		if err := c.Validate(); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", c, err, want)
