@@ -51,7 +51,8 @@ type Aligned interface {
 	Align(source []string, places int) []Alignment
 }
 
-// Reopener is a Definition that makes vocabularies from its data.
+// Reopener is a Definition that makes vocabularies from its data. It is an interface of its own because tasks that are generated,
+// and data sets that do not change, need none.
 type Reopener interface {
 	// OpenWith is like Open, with the vocabularies of a run that was trained on an earlier state of the data. Tokens that they do not have become
 	// <unknown>; a label or a tag that they do not have is an error.

@@ -6,7 +6,8 @@ import (
 
 // An Arrangement is the order of the parts of a step: what is added to what, and where the layer norms stand. nil in [Config] means
 // the camera-ready paper's, or the authors' code's with Config.PreNorm. [Submitted] and [FirstVersion] are those of earlier versions
-// of the paper, [Branched] that of the Weighted Transformer.
+// of the paper, [Branched] that of the Weighted Transformer. It is an interface because they differ in how the parts are combined, and
+// have weights of their own or none.
 type Arrangement interface {
 	// Revise returns H^t.
 	Revise(s *Step) *Node
