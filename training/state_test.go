@@ -21,6 +21,8 @@ func fill(v reflect.Value, next *int64) {
 		v.SetInt(*next)
 	case reflect.Float64:
 		v.SetFloat(float64(*next) + 0.25)
+	case reflect.Bool:
+		v.SetBool(true)
 	case reflect.String:
 		v.SetString(fmt.Sprint("reason ", *next))
 	case reflect.Struct:
