@@ -169,7 +169,7 @@ func TestExtendedCosine(t *testing.T) {
 			"the learning rate was 1e-05 in step 6 and is 0.00038 in step 7\n" +
 				"the cosine is stretched to step 12: set training.schedule.end=6 to stay at the floor, 1e-05, or training.schedule.start=6 to warm up again"},
 		{[]string{"training.schedule.end=6"}, []float64{1e-5, 1e-5}, ""},
-		{[]string{"training.schedule.start=6", "training.schedule.warmup=3"}, []float64{1e-3 / 3, 1e-3}, "the learning rate was 1e-05 in step 6 and is 0.00033 in step 7"},
+		{[]string{"training.schedule.start=6", "training.schedule.warmup=3"}, []float64{3.4e-4, 1e-3}, "the learning rate was 1e-05 in step 6 and is 0.00034 in step 7"},
 	} {
 		dir, said := finished(), []string{}
 		log := pipeline.Callbacks{Log: func(line string) { said = append(said, line) }}
