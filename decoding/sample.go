@@ -1,7 +1,6 @@
 package decoding
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -51,29 +50,62 @@ const rounding = 1e-6
 
 // draw returns the token at which the cumulative probability, largest first, exceeds u, 0 <= u < 1. Never padding.
 func (s Sampling) draw(logP []float64, u float64) vocab.ID {
-	order := make([]vocab.ID, 0, len(logP)-1)
+	order := ranking{logP: logP, p: make([]float64, len(logP)), ids: make([]vocab.ID, 0, len(logP)-1)}
+	largest := slices.Max(logP[vocab.End:])
 	for id := int(vocab.End); id < len(logP); id++ {
-		order = append(order, vocab.ID(id))
+		order.ids = append(order.ids, vocab.ID(id))
+		order.p[id] = math.Exp((logP[id] - largest) / s.Temperature)
 	}
-	slices.SortStableFunc(order, func(a, b vocab.ID) int { return cmp.Compare(logP[b], logP[a]) })
-	if s.TopK > 0 {
-		order = order[:min(s.TopK, len(order))]
+	if s.TopK > 0 && s.TopK < len(order.ids) {
+		order.reach(float64(s.TopK), func(vocab.ID) float64 { return 1 })
 	}
-	p, sum := make([]float64, len(order)), 0.0
-	for i, id := range order {
-		p[i] = math.Exp((logP[id] - logP[order[0]]) / s.Temperature)
-		sum += p[i]
+	probability := func(id vocab.ID) float64 { return order.p[id] }
+	mass := order.reach(s.TopP*order.sum()*(1-rounding), probability)
+	order.reach(math.Nextafter(u*mass, math.Inf(1)), probability)
+	return order.ids[len(order.ids)-1]
+}
+
+// ranking is a set of tokens, which have a rank by falling log-probability; among equal ones, the smaller id is first.
+type ranking struct {
+	logP, p []float64 // of each id
+	ids     []vocab.ID
+}
+
+func (r *ranking) before(a, b vocab.ID) bool {
+	return r.logP[a] > r.logP[b] || r.logP[a] == r.logP[b] && a < b
+}
+
+func (r *ranking) sum() (sum float64) {
+	for _, id := range r.ids {
+		sum += r.p[id]
 	}
-	size, mass := 0, 0.0 // of the smallest set, which is not more than all, as TopP is at most 1
-	for mass < s.TopP*sum*(1-rounding) {
-		mass += p[size]
-		size++
-	}
-	u *= mass
-	for i := range size {
-		if u -= p[i]; u < 0 {
-			return order[i]
+	return sum
+}
+
+// reach keeps the smallest number of first tokens whose weights sum to at least a positive number, or all, and returns their sum. The last of
+// them moves to the end of the list. It takes linear time on average, as quickselect does: sorting a vocabulary takes longer.
+func (r *ranking) reach(least float64, weight func(vocab.ID) float64) (sum float64) {
+	from, to := 0, len(r.ids) // the last token is among these, and the others before from are kept
+	for to-from > 1 {
+		middle := from + (to-from)/2
+		r.ids[from], r.ids[middle] = r.ids[middle], r.ids[from]
+		pivot, n, more := r.ids[from], from, 0.0 // ids[from+1:n+1] are before the pivot
+		for i := from + 1; i < to; i++ {
+			if id := r.ids[i]; r.before(id, pivot) {
+				n, more = n+1, more+weight(id)
+				r.ids[i], r.ids[n] = r.ids[n], r.ids[i]
+			}
+		}
+		r.ids[from], r.ids[n] = r.ids[n], pivot // now they are ids[from:n]
+		switch through := sum + more + weight(pivot); {
+		case n > from && sum+more >= least:
+			to = n
+		case through >= least || n+1 == to:
+			from, to, sum = n, n+1, sum+more
+		default:
+			from, sum = n+1, through
 		}
 	}
-	return order[0] // reached only by rounding
+	r.ids = r.ids[:to]
+	return sum + weight(r.ids[from])
 }
