@@ -28,7 +28,7 @@ func Example() {
 			fmt.Println("error:", a.Err)
 			continue
 		}
-		fmt.Printf("%s, probability above 0.9: %v\n", a.Text, a.LogProbability > -0.1)
+		fmt.Printf("%s, probability above 0.9: %v\n", a.Text, a.LogProb > -0.1)
 	}
 	// Output:
 	// 31, probability above 0.9: true
@@ -167,7 +167,7 @@ func ExampleModel_Score() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(scored[0].Tokens, scored[0].LogProbability > scored[1].LogProbability)
+	fmt.Println(scored[0].Tokens, scored[0].LogProb > scored[1].LogProb)
 	// Output: [1 2 <end>] true
 }
 

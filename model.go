@@ -3,14 +3,12 @@ package ut
 import (
 	"context"
 	"io"
-	"math"
 	"sync"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/pipeline"
-	"universal-transformer/viewer"
 )
 
 // Model is a trained model. It is safe for concurrent use: requests that wait are decoded together, and each gets the answer that it
@@ -92,28 +90,25 @@ func (m *Model) Exit(e Exit) error {
 
 // Answer is the answer to one input.
 type Answer struct {
-	Text           string
-	Err            error         // why this input has no answer; other inputs are not affected
-	Unknown        []string      // tokens of the input that the model does not know and reads as <unknown>
-	LogProbability float64       // of Text and its end, natural logarithm
-	Finished       bool          // false: the answer was cut off at its largest length
-	Alternatives   []Alternative // further finished answers of beam search, often none unless Beam.Best asks for them; of Classify all other classes; the best first
-	Steps          Steps         // of the encoder; only Classify sets it
+	Text         string
+	Err          error         // why this input has no answer; other inputs are not affected
+	Unknown      []string      // tokens of the input that the model does not know and reads as <unknown>
+	LogProb      float64       // of Text and its end, natural logarithm
+	Finished     bool          // false: the answer was cut off at its largest length
+	Alternatives []Alternative // further answers of beam search, often none unless Beam.Best asks for them; the best first
 }
 
-// Alternative is another answer to the same input.
+// Alternative is another answer to the same input. It is finished if the first answer is, and cut off if that is.
 type Alternative struct {
-	Text           string
-	LogProbability float64
+	Text     string
+	LogProb  float64
+	Finished bool // false: it was cut off at its largest length
 }
-
-// Steps are the numbers of recurrent steps that each position ran.
-type Steps struct{ Encoder, Decoder []int }
 
 // DecodeOptions determines how answers are searched for. The zero value is greedy decoding.
 type DecodeOptions struct {
-	Beam      Beam     // beam search if Width is not 0
-	Sampling  Sampling // sampling if Temperature is not 0
+	Beam      Beam     // beam search, unless it is zero
+	Sampling  Sampling // sampling, unless it is zero
 	Seed      uint64   // of sampling
 	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
 	MaxLength int      // tokens of an answer; 0: enough for the task
@@ -145,9 +140,9 @@ func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([
 func answersOf(found []pipeline.Answer) []Answer {
 	answers := make([]Answer, len(found))
 	for i, a := range found {
-		answers[i] = Answer{Text: a.Text, Err: a.Err, Unknown: a.Unknown, LogProbability: a.LogProb, Finished: a.Finished}
+		answers[i] = Answer{Text: a.Text, Err: a.Err, Unknown: a.Unknown, LogProb: a.LogProb, Finished: a.Finished}
 		for _, other := range a.Others {
-			answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Text, other.LogProb})
+			answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Text, other.LogProb, other.Finished})
 		}
 	}
 	return answers
@@ -165,39 +160,34 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o Deco
 	return answersOf(found), err
 }
 
-// Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question.
-func (m *Model) Classify(ctx context.Context, inputs []string) ([]Answer, error) {
+// Classified is an input with its class.
+type Classified struct {
+	Class       string   // the most probable one
+	Probability float64  // of Class
+	Classes     []Class  // all, the most probable one first; their probabilities sum to 1
+	Steps       []int    // recurrent steps that each position of the input ran
+	Unknown     []string // tokens of the input that the model does not know and reads as <unknown>
+	Err         error    // why this input has no class; other inputs are not affected
+}
+
+// Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question, of at most 10,000 tokens.
+func (m *Model) Classify(ctx context.Context, inputs []string) ([]Classified, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.RUnlock()
-	if err := m.model.CanClassify(); err != nil {
+	found, err := m.model.ClassifyAll(ctx, inputs, 0)
+	if err != nil {
 		return nil, err
 	}
-	answers := make([]Answer, len(inputs))
-	for i, input := range inputs {
-		c, err := m.model.Classify(ctx, input)
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if answers[i].Err = err; err == nil {
-			answers[i] = Answer{
-				Text: c.Answer, Unknown: c.Input.Unknown, LogProbability: math.Log(c.Probability), Finished: true,
-				Steps: Steps{Encoder: steps(c.Trace.Encoder)},
-			}
-			for _, other := range c.Classes[1:] {
-				answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Name, math.Log(other.Probability)})
-			}
+	classified := make([]Classified, len(found))
+	for i, c := range found {
+		classified[i] = Classified{Class: c.Answer, Classes: c.Classes, Steps: c.Steps, Unknown: c.Input.Unknown, Err: c.Err}
+		if c.Err == nil {
+			classified[i].Probability = c.Classes[0].Probability
 		}
 	}
-	return answers, nil
-}
-
-func steps(s *viewer.Stack) (n []int) {
-	for _, updates := range s.Updates {
-		n = append(n, int(updates))
-	}
-	return n
+	return classified, nil
 }
 
 // Tagged is a sentence with a tag for each word.
@@ -209,13 +199,13 @@ type Tagged struct {
 	Err           error     // why this sentence has no tags; other sentences are not affected
 }
 
-// Tag tags the words of each sentence, which stand between spaces. It is for models of tasks such as own-tags.
+// Tag tags the words of each sentence, which stand between spaces, at most 10,000. It is for models of tasks such as own-tags.
 func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.RUnlock()
-	found, err := m.model.Tag(ctx, sentences)
+	found, err := m.model.Tag(ctx, sentences, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -231,28 +221,28 @@ func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 
 // Scored is a text with its probability.
 type Scored struct {
-	LogProbability   float64   // of the whole text, natural logarithm
-	LogProbabilities []float64 // of each token, given those before it
-	Tokens           []string
-	Unknown          int   // tokens that the model does not know
-	Err              error // why this text has no probability; other texts are not affected
+	LogProb      float64   // of the whole text, natural logarithm
+	LogProbs     []float64 // of each token, given those before it
+	Tokens       []string
+	UnknownCount int   // how many tokens of the text the model does not know and reads as <unknown>
+	Err          error // why this text has no probability; other texts are not affected
 }
 
-// Score returns the probability of each answer given its source; a language model scores the targets alone.
+// Score returns the probability of each answer given its source; a language model scores the targets alone. Both have at most 10,000 tokens.
 func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.RUnlock()
-	found, err := m.model.Score(ctx, pairs)
+	found, err := m.model.Score(ctx, pairs, 0)
 	if err != nil {
 		return nil, err
 	}
 	scored := make([]Scored, len(found))
 	for i, s := range found {
-		scored[i] = Scored{LogProbabilities: s.LogProbs, Tokens: s.Tokens, Unknown: s.Unknown, Err: s.Err}
+		scored[i] = Scored{LogProbs: s.LogProbs, Tokens: s.Tokens, UnknownCount: s.UnknownCount, Err: s.Err}
 		for _, p := range s.LogProbs {
-			scored[i].LogProbability += p
+			scored[i].LogProb += p
 		}
 	}
 	return scored, nil
@@ -263,8 +253,8 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 type EvaluateOptions struct {
 	Selection     Selection // which held-out examples
 	File          string    // measure on the examples of this file, in the task's format, instead
-	Beam          Beam      // beam search if Width is not 0
-	TeacherForced bool      // predict each token from the true ones before it instead of decoding
+	Beam          Beam      // beam search of decoded answers, unless it is zero
+	TeacherForced bool      // predict each token from the true ones before it instead of decoding, without a beam
 }
 
 // Evaluation is the result of an evaluation.

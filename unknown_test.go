@@ -72,7 +72,7 @@ func TestUnknownTokens(t *testing.T) {
 	}
 	lines := strings.Split(text.String(), "\n")
 	for i := range want {
-		if !reflect.DeepEqual(got[i].Unknown, want[i].Unknown) || got[i].Text != want[i].Text || got[i].LogProbability != want[i].LogProbability || fmt.Sprint(got[i].Err) != fmt.Sprint(want[i].Err) || lines[i] != got[i].Text {
+		if !reflect.DeepEqual(got[i].Unknown, want[i].Unknown) || got[i].Text != want[i].Text || got[i].LogProb != want[i].LogProb || fmt.Sprint(got[i].Err) != fmt.Sprint(want[i].Err) || lines[i] != got[i].Text {
 			t.Errorf("%q: a stream has %+v and writes %q, Decode has %+v", inputs[i], got[i], lines[i], want[i])
 		}
 	}

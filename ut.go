@@ -50,6 +50,7 @@ type (
 	Selection  = task.Selection    // which held-out examples
 	Trace      = viewer.Trace      // one forward pass; package viewer writes it as page, SVG or text
 	Pair       = pipeline.Pair     // a source and an answer to score
+	Class      = pipeline.Class    // a Name and its Probability
 	Metric     = score.Metric      // Name, Value (NaN if nothing was measured) and Accuracy (counts; zero for other metrics)
 	PonderTime = pipeline.PonderTime
 	Span       = score.Span          // a Type and the words from Start to End-1, counted from 0, that tags mark

@@ -124,6 +124,7 @@ func (d *Decoder) fitting(queries []Query, beam int, memory float64) int {
 // bytes estimates the memory of sources of a given length, with perSource rows each and answers of at most limit tokens: the cache,
 // and the log-probabilities of a token.
 func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
+	limit = min(limit, maxEstimated)
 	width, tokens := roundUp(source), limit
 	if d.language {
 		width, tokens = 0, source+limit
@@ -139,6 +140,9 @@ func (d *Decoder) bytes(sources, perSource, source, limit int) float64 {
 	row := size(d.model.CacheShapes(1, d.capacityFor(tokens), width)) + logP*float64(vocabulary)
 	return float64(sources) * (size(d.model.SourceCacheShapes(1, width)) + float64(perSource)*row)
 }
+
+// maxEstimated limits the tokens of an answer in estimates: more fit into no memory.
+const maxEstimated = 1 << 30
 
 // DefaultMemory returns the default memory limit in bytes for queries decoded together: 1 GiB, or a quarter of GOMEMLIMIT if that is
 // less.

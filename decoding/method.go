@@ -10,20 +10,20 @@ import (
 
 // A Method is the way in which answers are searched for. The zero value is greedy decoding.
 type Method struct {
-	Beam     Beam     // beam search if its Width is not 0
-	Sampling Sampling // sampling if its Temperature is not 0
+	Beam     Beam     // beam search, unless it is zero
+	Sampling Sampling // sampling, unless it is zero
 
-	Seed  uint64 // of sampling
-	First int64  // number of the first source: source i uses the stream of Seed and First + i, whatever batch it is in
+	Seed  uint64 // of sampling, ignored otherwise
+	First int64  // number of the first source of sampling, ignored otherwise: source i uses the stream of Seed and First + i, whatever batch it is in
 }
 
 // Validate returns an error that names the first invalid field and its value.
 func (m Method) Validate() error {
-	sampling := m.Sampling != Sampling{}
+	beam, sampling := m.Beam != Beam{}, m.Sampling != Sampling{}
 	switch {
-	case m.Beam.Width != 0 && sampling:
+	case beam && sampling:
 		return fmt.Errorf("both beam search and sampling are requested: choose one")
-	case m.Beam.Width != 0:
+	case beam:
 		return m.Beam.Validate()
 	case sampling:
 		return m.Sampling.Validate()
@@ -37,7 +37,7 @@ func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 		return nil, err
 	}
 	switch {
-	case m.Beam.Width != 0:
+	case m.Beam != Beam{}:
 		found, err := m.Beam.Search(ctx, r)
 		best := make([]Hypothesis, len(found))
 		for i := range found {

@@ -1,6 +1,7 @@
 package decoding_test
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -102,12 +103,69 @@ func TestMethodErrors(t *testing.T) {
 		"top-p is 0":          {Sampling: decoding.Sampling{Temperature: 1}},
 		"top-p is 1.5":        {Sampling: decoding.Sampling{Temperature: 1, TopP: 1.5}},
 		"choose one":          {Sampling: decoding.Sampling{Temperature: 1, TopP: 1}, Beam: decoding.Beam{Width: 1}},
+		"temperature is 0":    {Sampling: decoding.Sampling{TopP: 1}},
 		"beam width is -1":    {Beam: decoding.Beam{Width: -1}},
+		"beam width is 0":     {Beam: decoding.Beam{Best: 2}},
+		"width is 0: it must": {Beam: decoding.Beam{Alpha: -3}},
 	} {
-		if _, err := m.Search(t.Context(), decoding.Request{}); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%+v: %v, want %q", m, err, want)
+		_, err := m.Search(t.Context(), decoding.Request{})
+		for _, err := range []error{err, m.Validate()} {
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", m, err, want)
+			}
 		}
 	}
+}
+
+// Tokens are those of the definition: the first ones in the order of a stable sort, at which the sum of probabilities exceeds the drawn
+// share. Distributions are peaked, flat and full of equal values.
+// Caught when planted: equal tokens ranked by falling id, a pivot that is counted twice, TopK + 1 tokens, a sum that starts anew.
+func TestDrawsOfASortedVocabulary(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 9))
+	for i := range 3000 {
+		logP, levels := make([]float64, 2+rng.IntN(60)), 1+rng.IntN(40)
+		for id := range logP {
+			logP[id] = float64(rng.IntN(levels)) * 0.3
+		}
+		s := decoding.Sampling{Temperature: 0.3 + 2*rng.Float64(), TopK: max(0, rng.IntN(90)-30), TopP: min(1, 1.5-1.4*rng.Float64())}
+		const share = 1<<53 - 1
+		number := rng.Uint64() & share
+		request := decoding.Request{Limits: limits(1, 1), Next: func([]int, []vocab.ID) ([][]float64, error) { return [][]float64{logP}, nil }}
+		found, err := s.Search(t.Context(), request, []*rand.Rand{rand.New(constant(number))})
+		if want := sortedDraw(s, logP, float64(number)/(share+1)); err != nil || found[0].Tokens[0] != want {
+			t.Fatalf("case %d: %+v of %v draws %v, want %d; %v", i, s, logP, found, want, err)
+		}
+	}
+}
+
+// sortedDraw draws as [decoding.Sampling] says, from a sorted list.
+func sortedDraw(s decoding.Sampling, logP []float64, u float64) vocab.ID {
+	type token struct {
+		id vocab.ID
+		p  float64
+	}
+	var list []token
+	for id, l := range logP[1:] {
+		list = append(list, token{vocab.ID(id + 1), math.Exp(l / s.Temperature)})
+	}
+	slices.SortStableFunc(list, func(a, b token) int { return cmp.Compare(b.p, a.p) })
+	if s.TopK > 0 && s.TopK < len(list) {
+		list = list[:s.TopK]
+	}
+	sum, kept, size := 0.0, 0.0, 0
+	for _, x := range list {
+		sum += x.p
+	}
+	for kept < s.TopP*sum*(1-1e-6) {
+		kept += list[size].p
+		size++
+	}
+	at, reached := 0, list[0].p
+	for reached <= u*kept && at+1 < size {
+		at++
+		reached += list[at].p
+	}
+	return list[at].id
 }
 
 // constant is a source of one number.

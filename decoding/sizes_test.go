@@ -199,3 +199,17 @@ func TestGraphsWithoutLimit(t *testing.T) {
 		free(out...)
 	}
 }
+
+// Estimates end for the largest limit that there is, and are more than any memory.
+// Caught when planted: a capacity that overflows, which takes forever.
+func TestMemoryOfTheLargestLimit(t *testing.T) {
+	m := universal.Decoder{Config: universal.Config{TargetVocabulary: 5, Width: 4, Heads: 1, Transition: universal.FeedForward{Filter: 4}, Halting: halting.Fixed{Steps: 1}}}
+	d, err := New(enginetest.Backend(t), model.NewStore(), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if bytes := d.Memory(1, 1, 3, math.MaxInt); !(bytes > 1<<30 && bytes < 1<<50) {
+		t.Errorf("%v bytes", bytes)
+	}
+}

@@ -56,7 +56,7 @@ func TestClassifyAll(t *testing.T) {
 
 func checkClasses(t *testing.T, name string, m *pipeline.Model, texts []string) {
 	t.Helper()
-	all, err := m.ClassifyAll(t.Context(), texts)
+	all, err := m.ClassifyAll(t.Context(), texts, 0)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

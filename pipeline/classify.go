@@ -98,7 +98,7 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 		return nil, err
 	}
 	probabilities := everywhere[0]
-	best := bestClass(probabilities)
+	best := bestClass(probabilities[vocab.End+1:])
 	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
 	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
 	trace.Output = []string{c.Answer}
@@ -109,11 +109,11 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	return c, nil
 }
 
-// bestClass returns the class with the highest probability, the first of several. Padding and End are not classes.
+// bestClass returns the class with the highest probability, the first of several. The first probability is that of the first token.
 func bestClass(probabilities []float64) vocab.ID {
-	classes, best := probabilities[vocab.End+1:], 0
-	for i, p := range classes {
-		if p > classes[best] {
+	best := 0
+	for i, p := range probabilities {
+		if p > probabilities[best] {
 			best = i
 		}
 	}
@@ -155,7 +155,9 @@ func shares(s *viewer.Stack) []Share {
 // Classified is the answer of a classifier to one of several texts.
 type Classified struct {
 	Input   task.Input // the text as the model reads it
+	Answer  string     // the most probable class; if classes are words of the text, as it spells the word
 	Classes []Class    // every class, the most probable one first; their probabilities sum to 1
+	Steps   []int      // of each position of the text
 	Err     error      // the reason why this text has no answer, or nil
 }
 
@@ -165,8 +167,9 @@ type Class struct {
 	Probability float64
 }
 
-// ClassifyAll classifies several texts, with the probability of every class. A text that cannot be read has an error of its own.
-func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, error) {
+// ClassifyAll classifies several texts, with the probability of every class. A text that cannot be read, or that has more than maxSource
+// tokens (0: [DefaultMaxSource]), has an error of its own.
+func (m *Model) ClassifyAll(ctx context.Context, texts []string, maxSource int) ([]Classified, error) {
 	if err := m.CanClassify(); err != nil {
 		return nil, err
 	}
@@ -174,16 +177,15 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 	var examples []task.Example
 	var at []int
 	for i, text := range texts {
-		if answers[i].Input, answers[i].Err = m.Read(text); answers[i].Err == nil {
+		if answers[i].Input, answers[i].Err = m.readUpTo(text, maxSource); answers[i].Err == nil {
 			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
 		}
 	}
 	failed := func(i int, err error) { answers[at[i]].Err = queue.SourceError(err, len(examples[i].Source)) }
 	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
-		probabilities, err := e.Probabilities(ctx, examples)
-		for i, p := range probabilities {
-			a := &answers[at[i]]
-			a.Err, a.Classes = cmp.Or(a.Err, checkFinite(p)), sorted(m.Vocabularies.Target, p)
+		found, err := e.Shares(ctx, examples)
+		for i, f := range found {
+			m.spellClasses(&answers[at[i]], f)
 		}
 		return err
 	})
@@ -191,6 +193,24 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string) ([]Classified, 
 		return nil, err
 	}
 	return answers, nil
+}
+
+// readUpTo is Read with a limit of tokens; 0 means DefaultMaxSource.
+func (m *Model) readUpTo(text string, maxSource int) (task.Input, error) {
+	in, err := m.Read(text)
+	if err == nil {
+		err = checkLength(len(in.Labels), maxSource)
+	}
+	return in, err
+}
+
+// spellClasses adds what was computed for a text; nothing if it failed.
+func (m *Model) spellClasses(a *Classified, found evaluation.Shares) {
+	if a.Err = cmp.Or(a.Err, checkFinite(found.Probabilities)); a.Err != nil {
+		return
+	}
+	a.Answer, a.Steps = m.spell(a.Input, bestClass(found.Probabilities)), found.Updates
+	a.Classes = sorted(m.Vocabularies.Target, found.Probabilities)
 }
 
 // inTurns calls compute with an evaluator that lets other calls compute between two batches. An example that cannot be computed, even

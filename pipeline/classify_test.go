@@ -23,7 +23,7 @@ func TestMostProbable(t *testing.T) {
 	}{
 		{[]float64{0.5, 0.3, 0.2}, 2}, {[]float64{0.5, 0.3, 0.1, 0.05, 0.05}, 2}, {[]float64{0.5, 0.3, 0.1, 0.1}, 2}, {[]float64{0.5, 0.3, 0.05, 0.15}, 3}, {[]float64{0, 0, 0.2, 0.4, 0.4}, 3}, {[]float64{0, 0, 0.2, 0.3, 0.5}, 4},
 	} {
-		if got := bestClass(c.probabilities); got != c.want {
+		if got := bestClass(c.probabilities[vocab.End+1:]); got != c.want {
 			t.Errorf("%v: class %d, want %d", c.probabilities, got, c.want)
 		}
 	}

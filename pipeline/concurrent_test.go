@@ -46,7 +46,7 @@ func use(t *testing.T, m *pipeline.Model, i int) string {
 		_, err := m.Stream(t.Context(), &text, []string{line, "9"}, pipeline.DecodeOptions{Method: sampling})
 		return fmt.Sprint(text.String(), err)
 	case 4:
-		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}})
+		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}}, 0)
 		return fmt.Sprint(scored, err)
 	case 5:
 		trace, err := m.Trace(t.Context(), line)
@@ -190,9 +190,9 @@ func TestDecodeWithinLimits(t *testing.T) {
 		}
 	}
 	for says, o := range map[string]pipeline.DecodeOptions{
-		"max-source is -1":      {MaxSource: -1},
-		"max-length is 1000001": {MaxLength: 1_000_001},
-		"memory is -1":          {Memory: -1},
+		"MaxSource is -1":      {MaxSource: -1},
+		"MaxLength is 1000001": {MaxLength: 1_000_001},
+		"memory is -1":         {Memory: -1},
 	} {
 		if _, err := m.Decode(t.Context(), []string{"123", strings.Repeat("1", 10_001)}, o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want %q", o, err, says)
@@ -213,7 +213,7 @@ func TestLinesFailAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, says := range []string{`"x"`, "", "5 tokens are more than max-source, 4", ""} {
+	for i, says := range []string{`"x"`, "", "5 tokens are more than the limit, 4", ""} {
 		if says == "" && !reflect.DeepEqual(got[i], want[i]) || says != "" && (got[i].Err == nil || !strings.Contains(got[i].Err.Error(), says)) {
 			t.Errorf("%q: %+v, want %+v or an error with %q", lines[i], got[i], want[i], says)
 		}

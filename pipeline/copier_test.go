@@ -80,14 +80,14 @@ func TestCopier(t *testing.T) {
 	if beam, err := trained.Decode(t.Context(), []string{"12"}, pipeline.DecodeOptions{Method: decoding.Method{Beam: decoding.Beam{Width: 3, Alpha: 0.6}}}); err != nil || beam[0].Text != "12" || len(beam[0].Others) != 2 || beam[0].LogProb < beam[0].Others[0].LogProb {
 		t.Errorf("by beam search: %v, %v", beam, err)
 	}
-	scored, err := trained.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "12", Target: "13"}, {Source: "3", Target: "3"}})
+	scored, err := trained.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "12", Target: "13"}, {Source: "3", Target: "3"}}, 0)
 	if err != nil || len(scored[0].LogProbs) != 3 || len(scored[2].LogProbs) != 2 {
 		t.Fatalf("%+v, %v", scored, err)
 	}
 	if right, wrong := scored[0].LogProbs[1], scored[1].LogProbs[1]; right < -0.1 || wrong > -2 || scored[1].Best[1] != scored[0].Best[1] || scored[0].LogProbs[0] != scored[1].LogProbs[0] {
 		t.Errorf("the right answer has %v, a wrong one %v: %+v", right, wrong, scored)
 	}
-	again, err := trained.Score(t.Context(), []pipeline.Pair{{Source: "1", Target: "x"}, {Source: "y", Target: "1"}, {Source: "12", Target: "12"}})
+	again, err := trained.Score(t.Context(), []pipeline.Pair{{Source: "1", Target: "x"}, {Source: "y", Target: "1"}, {Source: "12", Target: "12"}}, 0)
 	if err != nil || again[0].Err == nil || again[1].Err == nil || !slices.Equal(again[2].LogProbs, scored[0].LogProbs) {
 		t.Errorf("beside a target and a source that cannot be read: %+v, %v", again, err)
 	}

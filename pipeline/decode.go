@@ -37,30 +37,39 @@ const (
 func (o DecodeOptions) Validate() error {
 	switch {
 	case o.MaxLength < 0 || o.MaxLength > MaxTokens:
-		return fmt.Errorf("max-length is %d: give 1 to %d, or 0 for the default", o.MaxLength, MaxTokens)
+		return maxLengthError(o.MaxLength)
 	case o.MaxSource < 0 || o.MaxSource > MaxTokens:
-		return fmt.Errorf("max-source is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
+		return fmt.Errorf("MaxSource is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
 		return fmt.Errorf("memory is %d: give at least 1 byte, or 0 for the default", o.Memory)
 	}
 	return o.Method.Validate()
 }
 
+func maxLengthError(tokens int) error {
+	return fmt.Errorf("MaxLength is %d: give 1 to %d, or 0 for the default", tokens, MaxTokens)
+}
+
 // Check returns an error if a source is longer than MaxSource.
-func (o DecodeOptions) Check(in task.Input) error {
-	if n, limit := len(in.Labels), cmp.Or(o.MaxSource, DefaultMaxSource); n > limit {
-		return &LengthError{fmt.Sprintf("%d tokens are more than max-source, %d: shorten the line, or allow more", n, limit), n}
+func (o DecodeOptions) Check(in task.Input) error { return checkLength(len(in.Labels), o.MaxSource) }
+
+// checkLength returns a [LengthError] if a text has more than a maximum number of tokens; 0 means DefaultMaxSource.
+func checkLength(tokens, maxSource int) error {
+	if limit := cmp.Or(maxSource, DefaultMaxSource); tokens > limit {
+		return &LengthError{tokens, limit}
 	}
 	return nil
 }
 
 // A LengthError means that a source or a text has more tokens than are allowed.
 type LengthError struct {
-	problem string
-	Tokens  int // that it has
+	Tokens int // that it has
+	Limit  int // that it may have
 }
 
-func (e *LengthError) Error() string { return e.problem }
+func (e *LengthError) Error() string {
+	return fmt.Sprintf("%d tokens are more than the limit, %d: shorten the line, or allow more", e.Tokens, e.Limit)
+}
 
 // AnswerLimit returns the maximum number of tokens of the answer to a source of the given number of tokens, both with their End: the
 // same in decoding and in evaluation, where it does not depend on the reference.
@@ -70,6 +79,8 @@ func (e *LengthError) Error() string { return e.problem }
 //     quarters of the longest correct answer plus 10, translation twice the source plus 10.
 //   - Otherwise an answer has at most four times the source's tokens plus 50, or as many as the longest training target if that is
 //     more.
+//
+// It is never more than [MaxTokens].
 func (m *Model) AnswerLimit(source int) int {
 	if m.Run.Task.Value.Kind() == task.LanguageModeling {
 		return 200
@@ -84,10 +95,11 @@ func answerLimit(r experiment.Run, longestTarget int) func(source int) int {
 	if limited, ok := r.Task.Value.(task.Limited); ok {
 		limit = limited.AnswerLimit
 	}
-	if r.SourceEnd { // which is not part of what people write
-		return func(source int) int { return limit(source - 1) }
+	end := 0
+	if r.SourceEnd {
+		end = 1 // which is not part of what people write
 	}
-	return limit
+	return func(source int) int { return min(limit(source-end), MaxTokens) }
 }
 
 // Answer is the answer to one line.
@@ -242,10 +254,7 @@ func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, quer
 	}
 	answers = make([]Answer, len(lines))
 	for i, line := range lines {
-		in, err := m.Read(line)
-		if err == nil {
-			err = o.Check(in)
-		}
+		in, err := m.readUpTo(line, o.MaxSource)
 		if answers[i] = (Answer{Unknown: in.Unknown, Err: err}); err == nil {
 			queries = append(queries, decoding.Query{Source: in.Source, Limit: cmp.Or(o.MaxLength, m.AnswerLimit(len(in.Source))), Number: int64(i)})
 			at = append(at, i)

@@ -34,7 +34,7 @@ func TestNBestAgreesWithScore(t *testing.T) {
 			pairs = append(pairs, pipeline.Pair{Source: source, Target: fmt.Sprintf("%d%d", i, k)})
 		}
 	}
-	scored, err := m.Score(t.Context(), pairs)
+	scored, err := m.Score(t.Context(), pairs, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

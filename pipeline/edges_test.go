@@ -72,11 +72,11 @@ func TestEvaluateAtTheLimits(t *testing.T) {
 			}
 		}
 	}
-	scored, err := m.ScoreUpTo(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "123", Target: "12"}, {Source: "12", Target: "123"}}, 2)
+	scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}, {Source: "123", Target: "12"}, {Source: "12", Target: "123"}}, 2)
 	if err != nil || scored[0].Err != nil || scored[1].Err == nil || scored[2].Err == nil {
 		t.Fatalf("up to two tokens: %+v, %v", scored, err)
 	}
-	for i, want := range map[int]string{1: "the source has 3 tokens, more than max-source, 2: shorten it, or allow more", 2: "the text has 3 tokens, more than max-source, 2: shorten it, or allow more"} {
+	for i, want := range map[int]string{1: "source: 3 tokens are more than the limit, 2: shorten the line, or allow more", 2: "text: 3 tokens are more than the limit, 2: shorten the line, or allow more"} {
 		if got := scored[i].Err.Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}

@@ -21,8 +21,8 @@ type Protocol struct {
 	File          string                // evaluate on the examples of this file, in the task's format, instead
 	TeacherForced bool                  // predict every token from the true tokens before it, instead of decoding
 	ComputeHalted bool                  // compute halted positions too; not for decoded answers
-	Beam          decoding.Beam         // Width 0: greedy
-	MaxLength     int                   // maximum tokens of an answer; 0: [Model.AnswerLimit]
+	Beam          decoding.Beam         // of decoded answers; zero: greedy
+	MaxLength     int                   // maximum tokens of a decoded answer, at most MaxTokens; 0: [Model.AnswerLimit]
 	Cache         *Cache                // a continuous cache for language models; nil: none
 	TuneCache     bool                  // choose the constants of the cache on the validation examples
 	CountSteps    bool                  // count the steps of positions also if depth is fixed; done anyway with an exit
@@ -46,17 +46,14 @@ type PonderTime = evaluation.Steps
 // every run of a task; validation examples depend on the run's seed.
 func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	definition := m.Run.Task.Value
+	if err := m.checkProtocol(p); err != nil {
+		return Evaluation{}, err
+	}
 	name, lengths, examples, err := m.examples(ctx, p)
 	if err != nil {
 		return Evaluation{}, err
 	}
-	if definition.Kind() != task.Transduction && p.Beam.Width > 0 {
-		return Evaluation{}, fmt.Errorf("%s: it is evaluated by probabilities, without a search: leave out the beam", m.Dir())
-	}
 	measure := definition.Measure(m.Vocabularies)
-	if definition.Kind() == task.Transduction && !p.TeacherForced && p.ComputeHalted {
-		return Evaluation{}, fmt.Errorf("halted positions are always computed when answers are decoded: request them with teacher forcing only")
-	}
 	if p.TeacherForced {
 		measure = forced(measure)
 	}
@@ -79,6 +76,22 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		row.Readouts, err = m.readoutCost(e, row, examples)
 	}
 	return Evaluation{row, examples}, shorterExamples(err)
+}
+
+// checkProtocol returns an error if a protocol is invalid, or has a field without effect.
+func (m *Model) checkProtocol(p Protocol) error {
+	decodes, beam := m.Run.Task.Value.Kind() == task.Transduction && !p.TeacherForced, p.Beam != decoding.Beam{}
+	switch {
+	case p.MaxLength < 0 || p.MaxLength > MaxTokens:
+		return maxLengthError(p.MaxLength)
+	case !decodes && (beam || p.MaxLength > 0):
+		return fmt.Errorf("%s: it is evaluated by probabilities, without a search: leave out the beam and the maximum length", m.Dir())
+	case decodes && p.ComputeHalted:
+		return fmt.Errorf("halted positions are always computed when answers are decoded: request them with teacher forcing only")
+	case beam:
+		return p.Beam.Validate()
+	}
+	return nil
 }
 
 // cache returns the cache of a protocol, tuned if it says so; nil if there is none. The caller has acquired the model.

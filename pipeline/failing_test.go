@@ -66,7 +66,7 @@ func TestTextsFailAlone(t *testing.T) {
 	m := untrained(t)
 	defer m.Close()
 	m.reader, m.graph = letters{}, narrow{m.graph}
-	classified, err := m.ClassifyAll(t.Context(), texts)
+	classified, err := m.ClassifyAll(t.Context(), texts, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestTextsFailAlone(t *testing.T) {
 	tagger.Run.Task.Value = tags.Tags{}
 	tagger.Run.Model.Value = experiment.Tagger{Universal: m.Run.Model.Value.(experiment.Classifier).Universal}
 	tagger.reader, tagger.graph = letters{}, narrow{tagger.Run.Model.Value.Build(tagger.Vocabularies, 1)}
-	tagged, err := tagger.Tag(t.Context(), texts)
+	tagged, err := tagger.Tag(t.Context(), texts, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,14 +104,14 @@ func TestPairsFailAlone(t *testing.T) {
 	}
 	defer m.Close()
 	long := strings.Repeat("1", 20)
-	want, err := m.Score(t.Context(), []Pair{{"12", "12"}, {"7", "31"}})
+	want, err := m.Score(t.Context(), []Pair{{"12", "12"}, {"7", "31"}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Close() // its graphs
 	m.graph = narrow{m.graph}
 	pairs := []Pair{{"12", "12"}, {long, "12"}, {"12", long}, {"7", "31"}}
-	scored, err := m.Score(t.Context(), pairs)
+	scored, err := m.Score(t.Context(), pairs, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

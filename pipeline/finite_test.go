@@ -48,14 +48,14 @@ func TestWeightsThatAreNoNumbers(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	scored, err := damaged(t, "../models/reverse").Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "21"}})
+	scored, err := damaged(t, "../models/reverse").Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "21"}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	refused("score", scored[0].Err)
 	const story = "Mary went to the kitchen. Where is Mary?"
 	answers := damaged(t, "../models/babi")
-	classified, err := answers.ClassifyAll(t.Context(), []string{story})
+	classified, err := answers.ClassifyAll(t.Context(), []string{story}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestWeightsThatAreNoNumbers(t *testing.T) {
 	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
 		t.Fatal(err)
 	}
-	tagged, err := damaged(t, dir).Tag(t.Context(), []string{"1 2 3"})
+	tagged, err := damaged(t, dir).Tag(t.Context(), []string{"1 2 3"}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func TestSmallRequestBesideLargeOne(t *testing.T) {
 		if answers, err := m.Decode(t.Context(), []string{line}, pipeline.DecodeOptions{}); err != nil || answers[0].Text != line {
 			t.Fatalf("%s: %v, %v", line, answers, err)
 		}
-		if _, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}}); err != nil {
+		if _, err := m.Score(t.Context(), []pipeline.Pair{{Source: line, Target: line}}, 0); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -23,7 +23,7 @@ func TestExitOfKeptScores(t *testing.T) {
 		if err := m.Exit(e); err != nil {
 			t.Fatal(err)
 		}
-		found, err := m.Score(t.Context(), []pipeline.Pair{{Source: "2026", Target: "2026"}, {Source: "31", Target: "13"}})
+		found, err := m.Score(t.Context(), []pipeline.Pair{{Source: "2026", Target: "2026"}, {Source: "31", Target: "13"}}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +49,7 @@ func TestClassesAloneAndTogether(t *testing.T) {
 	defer m.Close()
 	first := ""
 	for _, n := range []int{1, 2, 3, 9, 40} {
-		found, err := m.ClassifyAll(t.Context(), slices.Repeat([]string{"Mary went to the kitchen. John went home. Where is Mary?"}, n))
+		found, err := m.ClassifyAll(t.Context(), slices.Repeat([]string{"Mary went to the kitchen. John went home. Where is Mary?"}, n), 0)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -110,7 +110,10 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	} else if err != nil {
 		return nil, err
 	}
-	return m, m.keepParameters()
+	if err := m.keepParameters(); err != nil {
+		return nil, err
+	}
+	return m, nil
 }
 
 // chooseBest chooses the checkpoint that is marked best, or else the newest.

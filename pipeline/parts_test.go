@@ -145,8 +145,8 @@ func TestBoundsOfOptions(t *testing.T) {
 		want string
 	}{
 		{DecodeOptions{}, ""}, {DecodeOptions{MaxLength: 1, MaxSource: 1, Memory: 1}, ""}, {DecodeOptions{MaxLength: 1_000_000, MaxSource: 1_000_000}, ""},
-		{DecodeOptions{MaxLength: 1_000_001}, "max-length is 1000001: give 1 to 1000000"}, {DecodeOptions{MaxSource: 1_000_001}, "max-source is 1000001: give 1 to 1000000, or 0 for 10000"},
-		{DecodeOptions{MaxLength: -1}, "max-length is -1"}, {DecodeOptions{MaxSource: -1}, "max-source is -1"}, {DecodeOptions{Memory: -1}, "memory is -1"},
+		{DecodeOptions{MaxLength: 1_000_001}, "MaxLength is 1000001: give 1 to 1000000"}, {DecodeOptions{MaxSource: 1_000_001}, "MaxSource is 1000001: give 1 to 1000000, or 0 for 10000"},
+		{DecodeOptions{MaxLength: -1}, "MaxLength is -1"}, {DecodeOptions{MaxSource: -1}, "MaxSource is -1"}, {DecodeOptions{Memory: -1}, "memory is -1"},
 		{DecodeOptions{Method: decoding.Method{Beam: decoding.Beam{Width: -1}}}, "beam width is -1"},
 	} {
 		refused(t, c.o, c.o.Validate(), c.want)
@@ -154,7 +154,7 @@ func TestBoundsOfOptions(t *testing.T) {
 	for n, want := range map[int][2]bool{2: {true, true}, 3: {true, false}, 10_000: {true, false}, 10_001: {false, false}} {
 		for i, o := range []DecodeOptions{{}, {MaxSource: 2}} {
 			if err := o.Check(task.Input{Labels: make([]string, n)}); (err == nil) != want[i] {
-				t.Errorf("%d tokens with max-source %d: %v", n, o.MaxSource, err)
+				t.Errorf("%d tokens with MaxSource %d: %v", n, o.MaxSource, err)
 			}
 		}
 	}
@@ -324,16 +324,16 @@ func TestSpelled(t *testing.T) {
 	a, _ := v.ID("a")
 	m := &Model{Vocabularies: task.Vocabularies{Source: v, Target: v}}
 	got := m.spelled(task.Scored{}, task.Example{Target: []vocab.ID{a, unknown, a, a, unknown, vocab.End}})
-	if got.Unknown != 2 || len(got.Tokens) != 6 || got.Tokens[0] != "a" {
-		t.Errorf("%d unknown of %q", got.Unknown, got.Tokens)
+	if got.UnknownCount != 2 || len(got.Tokens) != 6 || got.Tokens[0] != "a" {
+		t.Errorf("%d unknown of %q", got.UnknownCount, got.Tokens)
 	}
 	plain, err := vocab.New([]string{"a", "b"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	m.Vocabularies.Target = plain
-	if got := m.spelled(task.Scored{}, task.Example{Target: []vocab.ID{vocab.Padding, 2, vocab.End}}); got.Unknown != 0 {
-		t.Errorf("%d unknown where there are none", got.Unknown)
+	if got := m.spelled(task.Scored{}, task.Example{Target: []vocab.ID{vocab.Padding, 2, vocab.End}}); got.UnknownCount != 0 {
+		t.Errorf("%d unknown where there are none", got.UnknownCount)
 	}
 	if got := sorted(plain, shared([]float64{0.1, 0.3})); got[0].Name != "b" || math.Abs(got[0].Probability-0.75) > 1e-12 || got[1].Name != "a" {
 		t.Errorf("%+v", got)
@@ -415,7 +415,7 @@ func TestCloseFreesTheDecoder(t *testing.T) {
 			t.Errorf("%v, %v", answers, err)
 		}
 		score := func() *evaluation.Kept {
-			if _, err := m.Score(t.Context(), []Pair{{"12", "12"}}); err != nil || m.kept == nil {
+			if _, err := m.Score(t.Context(), []Pair{{"12", "12"}}, 0); err != nil || m.kept == nil {
 				t.Fatalf("graphs of scores are not kept: %v", err)
 			}
 			return m.kept

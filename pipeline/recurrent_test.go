@@ -34,7 +34,7 @@ func TestRecurrentRun(t *testing.T) {
 		if _, err := m.Decode(t.Context(), []string{"123", "4"}, pipeline.DecodeOptions{}); err != nil {
 			t.Error(err)
 		}
-		if scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}}); err != nil || len(scored[0].LogProbs) != 3 {
+		if scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "12"}}, 0); err != nil || len(scored[0].LogProbs) != 3 {
 			t.Errorf("scores: %v, %v", scored, err)
 		}
 		for _, forced := range []bool{false, true} {

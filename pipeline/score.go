@@ -15,27 +15,22 @@ type Pair struct{ Source, Target string }
 // Scored is a text with the log-probability of each of its tokens.
 type Scored struct {
 	task.Scored
-	Tokens  []string // as the vocabulary spells them, including End if texts end with it
-	Unknown int      // number of tokens outside the vocabulary
-	Err     error    // the reason why this text has no probability, or nil
+	Tokens       []string // as the vocabulary spells them, including End if texts end with it
+	UnknownCount int      // number of tokens outside the vocabulary
+	Err          error    // the reason why this text has no probability, or nil
 }
 
 // Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
-// language model, of texts. A text that cannot be read, or that has more than [DefaultMaxSource] tokens, has an error of its own.
-func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
-	return m.ScoreUpTo(ctx, pairs, DefaultMaxSource)
-}
-
-// ScoreUpTo is like Score with another maximum number of tokens of a source or text.
-func (m *Model) ScoreUpTo(ctx context.Context, pairs []Pair, most int) ([]Scored, error) {
-	if m.Run.Task.Value.Kind() == task.Tagging {
-		return nil, m.CanScore()
+// language model, of texts. A text that cannot be read, or a side of more than maxSource tokens (0: [DefaultMaxSource]), has an error of its own.
+func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Scored, error) {
+	if err := m.CanScore(); err != nil {
+		return nil, err
 	}
 	scored := make([]Scored, len(pairs))
 	var examples []task.Example
 	var at []int
 	for i, p := range pairs {
-		e, err := m.example(p, most)
+		e, err := m.example(p, maxSource)
 		if scored[i].Err = err; err == nil {
 			examples, at = append(examples, e), append(at, i)
 		}
@@ -60,13 +55,13 @@ func (m *Model) ScoreUpTo(ctx context.Context, pairs []Pair, most int) ([]Scored
 	return scored, nil
 }
 
-// example reads a pair whose sides have at most most tokens.
-func (m *Model) example(p Pair, most int) (e task.Example, err error) {
+// example reads a pair whose sides have at most maxSource tokens.
+func (m *Model) example(p Pair, maxSource int) (e task.Example, err error) {
 	if e.Target, err = m.reader.Target(p.Target); err != nil {
 		return e, err
 	}
-	if n := len(task.WithoutEnd(e.Target)); n > most {
-		return e, &LengthError{fmt.Sprintf("the text has %d tokens, more than max-source, %d: shorten it, or allow more", n, most), n}
+	if err := checkLength(len(task.WithoutEnd(e.Target)), maxSource); err != nil {
+		return e, fmt.Errorf("text: %w", err)
 	}
 	if m.Run.Task.Value.Kind() == task.LanguageModeling {
 		return e, nil
@@ -75,8 +70,8 @@ func (m *Model) example(p Pair, most int) (e task.Example, err error) {
 	if err != nil {
 		return e, fmt.Errorf("source: %w", err)
 	}
-	if n := len(in.Labels); n > most {
-		return e, &LengthError{fmt.Sprintf("the source has %d tokens, more than max-source, %d: shorten it, or allow more", n, most), n}
+	if err := checkLength(len(in.Labels), maxSource); err != nil {
+		return e, fmt.Errorf("source: %w", err)
 	}
 	e.Source = in.Source
 	return e, nil
@@ -88,7 +83,7 @@ func (m *Model) spelled(found task.Scored, e task.Example) Scored {
 	unknown, has := v.Unknown()
 	for _, id := range e.Target {
 		if s.Tokens = append(s.Tokens, v.Token(id)); has && id == unknown {
-			s.Unknown++
+			s.UnknownCount++
 		}
 	}
 	return s

@@ -31,8 +31,9 @@ func (m *Model) CanTag() error {
 	return nil
 }
 
-// Tag tags the words of several sentences. A sentence that cannot be read has an error of its own.
-func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
+// Tag tags the words of several sentences. A sentence that cannot be read, or that has more than maxSource words (0: [DefaultMaxSource]), has
+// an error of its own.
+func (m *Model) Tag(ctx context.Context, sentences []string, maxSource int) ([]Tagged, error) {
 	if err := m.CanTag(); err != nil {
 		return nil, err
 	}
@@ -40,7 +41,7 @@ func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 	var examples []task.Example
 	var at []int
 	for i, text := range sentences {
-		if answers[i].Input, answers[i].Err = m.Read(text); answers[i].Err == nil {
+		if answers[i].Input, answers[i].Err = m.readUpTo(text, maxSource); answers[i].Err == nil {
 			examples, at = append(examples, task.Example{Source: answers[i].Input.Source}), append(at, i)
 		}
 	}

@@ -74,12 +74,12 @@ func TestTag(t *testing.T) {
 func checkTags(t *testing.T, name string, m *pipeline.Model) {
 	t.Helper()
 	sentences := []string{"1", "", "2 3 4 5", "new words"}
-	all, err := m.Tag(t.Context(), sentences)
+	all, err := m.Tag(t.Context(), sentences, 0)
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
 	for i, text := range sentences {
-		alone, err := m.Tag(t.Context(), []string{text})
+		alone, err := m.Tag(t.Context(), []string{text}, 0)
 		if err != nil || text == "" {
 			if err != nil || all[i].Err == nil || alone[0].Err == nil {
 				t.Errorf("%s, %q: %v, %+v", name, text, err, all[i])
@@ -168,8 +168,8 @@ func checkMeasuredTags(t *testing.T, name string, m *pipeline.Model) {
 		t.Errorf("%s: the export has %v", name, shapes)
 	}
 	_, decoded := m.Decode(t.Context(), []string{"1"}, pipeline.DecodeOptions{})
-	_, classified := m.ClassifyAll(t.Context(), []string{"1"})
-	_, scored := m.Score(t.Context(), []pipeline.Pair{{Source: "1 2", Target: "O B-ODD O"}})
+	_, classified := m.ClassifyAll(t.Context(), []string{"1"}, 0)
+	_, scored := m.Score(t.Context(), []pipeline.Pair{{Source: "1 2", Target: "O B-ODD O"}}, 0)
 	for what, err := range map[string]error{"decode": decoded, "classify": classified, "score": scored} {
 		if err == nil || !strings.Contains(err.Error(), "a tag for each word") {
 			t.Errorf("%s: %s: %v", name, what, err)

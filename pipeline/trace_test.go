@@ -80,7 +80,7 @@ func TestTraceReadouts(t *testing.T) {
 		if err := m.Exit(halting.Exit{EncoderSteps: steps, DecoderSteps: step}); err != nil {
 			t.Fatal(err)
 		}
-		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "1232", Target: strings.Join(trace.Output, "")}})
+		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "1232", Target: strings.Join(trace.Output, "")}}, 0)
 		if err != nil || scored[0].Err != nil {
 			t.Fatal(err, scored[0].Err)
 		}

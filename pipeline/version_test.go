@@ -42,7 +42,7 @@ func TestPreviousVersionScores(t *testing.T) {
 		}
 		defer m.Close()
 		for pair, want := range answers {
-			scored, err := m.Score(context.Background(), []pipeline.Pair{pair})
+			scored, err := m.Score(context.Background(), []pipeline.Pair{pair}, 0)
 			if err != nil {
 				t.Errorf("%s: %+v: %v", name, pair, err)
 				continue

@@ -23,11 +23,11 @@ type scoreRequest struct {
 
 // scoreJSON is the score of a pair, or why it has none.
 type scoreJSON struct {
-	LogProbability   *float64  `json:"log_probability,omitempty"` // of the whole target, natural logarithm
-	Tokens           []string  `json:"tokens,omitempty"`
-	LogProbabilities []float64 `json:"log_probabilities,omitempty"` // of each token, given those before it
-	Unknown          int       `json:"unknown"`                     // tokens that the model does not know
-	Error            string    `json:"error,omitempty"`
+	LogProb      *float64  `json:"log_prob,omitempty"` // of the whole target, natural logarithm
+	Tokens       []string  `json:"tokens,omitempty"`
+	LogProbs     []float64 `json:"log_probs,omitempty"` // of each token, given those before it
+	UnknownCount int       `json:"unknown_count"`       // number of tokens that the model does not know
+	Error        string    `json:"error,omitempty"`
 }
 
 // results is the answer of /v1/score and /v1/classify: a result for each text, in their order.
@@ -63,7 +63,7 @@ func (s *Server) score(ctx context.Context, w http.ResponseWriter, body []byte) 
 		}
 		pairs[i].Target = *p.Target
 	}
-	found, err := m.ScoreUpTo(ctx, pairs, s.options.MaxSource)
+	found, err := m.Score(ctx, pairs, s.options.MaxSource)
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func newScore(f pipeline.Scored) scoreJSON {
 	for _, p := range f.LogProbs {
 		sum += p
 	}
-	return scoreJSON{LogProbability: &sum, Tokens: f.Tokens, LogProbabilities: f.LogProbs, Unknown: f.Unknown}
+	return scoreJSON{LogProb: &sum, Tokens: f.Tokens, LogProbs: f.LogProbs, UnknownCount: f.UnknownCount}
 }
 
 // inputRequest is the body of /v1/classify.
@@ -154,7 +154,7 @@ func (s *Server) classify(ctx context.Context, w http.ResponseWriter, body []byt
 		}
 		good, at = append(good, text), append(at, i)
 	}
-	labels, err := labels(ctx, m.Model, good)
+	labels, err := labels(ctx, m.Model, good, s.options.MaxSource)
 	if err != nil {
 		return err
 	}
@@ -165,16 +165,16 @@ func (s *Server) classify(ctx context.Context, w http.ResponseWriter, body []byt
 	return nil
 }
 
-// labels classifies or tags texts.
-func labels(ctx context.Context, m *pipeline.Model, texts []string) (list []labelJSON, err error) {
+// labels classifies or tags texts of at most maxSource tokens.
+func labels(ctx context.Context, m *pipeline.Model, texts []string, maxSource int) (list []labelJSON, err error) {
 	if m.Run.Task.Value.Kind() == task.Tagging {
-		found, err := m.Tag(ctx, texts)
+		found, err := m.Tag(ctx, texts, maxSource)
 		for _, f := range found {
 			list = append(list, newTags(f))
 		}
 		return list, err
 	}
-	found, err := m.ClassifyAll(ctx, texts)
+	found, err := m.ClassifyAll(ctx, texts, maxSource)
 	for _, f := range found {
 		list = append(list, newLabel(f))
 	}

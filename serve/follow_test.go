@@ -101,7 +101,7 @@ func follower(t *testing.T, web *httptest.Server, kind int) {
 		if status, text := send(t, web, http.MethodPost, "/v1/trace", `{"input": "12", "exit": {"rule": "fixed", "setting": 1}}`); status != 200 {
 			t.Errorf("a trace: %d %s", status, text)
 		}
-		if got := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "12", "target": "12"}]}`).Data; len(got) != 1 || got[0].LogProbability == nil {
+		if got := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "12", "target": "12"}]}`).Data; len(got) != 1 || got[0].LogProb == nil {
 			t.Errorf("a score: %v", got)
 		}
 	}

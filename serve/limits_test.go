@@ -42,7 +42,7 @@ func wrong(t testing.TB, text string) string {
 // Caught when planted: status 200 without a body.
 func TestNumberThatIsNotFinite(t *testing.T) {
 	recorded, nan := httptest.NewRecorder(), math.NaN()
-	writeJSON(recorded, http.StatusOK, results[scoreJSON]{Data: []scoreJSON{{LogProbability: &nan}}})
+	writeJSON(recorded, http.StatusOK, results[scoreJSON]{Data: []scoreJSON{{LogProb: &nan}}})
 	if message := wrong(t, recorded.Body.String()); recorded.Code != http.StatusInternalServerError || !strings.Contains(message, "NaN") {
 		t.Errorf("status %d, %q", recorded.Code, message)
 	}

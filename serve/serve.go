@@ -45,6 +45,13 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
+// Upper bounds of options. That of MaxSource and MaxTokens is [pipeline.MaxTokens].
+const (
+	MaxBody    = 1 << 30
+	MaxPrompts = 1 << 20
+	MaxQueue   = 1 << 20
+)
+
 // Validate returns an error that names the first option out of range.
 func (o Options) Validate() error {
 	o = o.withDefaults()
@@ -53,8 +60,8 @@ func (o Options) Validate() error {
 		value int64
 		limit int64
 	}{
-		{"max-body", o.MaxBody, 1 << 30}, {"max-prompts", int64(o.MaxPrompts), 1 << 20}, {"max-source", int64(o.MaxSource), pipeline.MaxTokens},
-		{"max-tokens", int64(o.MaxTokens), pipeline.MaxTokens}, {"max-queue", int64(o.MaxQueue), 1 << 20},
+		{"MaxBody", o.MaxBody, MaxBody}, {"MaxPrompts", int64(o.MaxPrompts), MaxPrompts}, {"MaxSource", int64(o.MaxSource), pipeline.MaxTokens},
+		{"MaxTokens", int64(o.MaxTokens), pipeline.MaxTokens}, {"MaxQueue", int64(o.MaxQueue), MaxQueue},
 	} {
 		if field.value < 1 || field.value > field.limit {
 			return fmt.Errorf("%s is %d: it must be 1 to %d", field.name, field.value, field.limit)

@@ -227,15 +227,15 @@ func TestScoreAndTrace(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	want, err := m.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "13"}})
+	want, err := m.Score(t.Context(), []pipeline.Pair{{Source: "12", Target: "13"}}, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "x", "target": "1"}, {"source": "12", "target": "13"}, {"source": "123456", "target": "1"}]}`).Data
-	if len(got) != 3 || !strings.Contains(got[0].Error, `unknown token "x"`) || !strings.Contains(got[2].Error, "6 tokens, more than max-source, 5") || got[0].LogProbability != nil {
+	if len(got) != 3 || !strings.Contains(got[0].Error, `unknown token "x"`) || !strings.Contains(got[2].Error, "6 tokens are more than the limit, 5") || got[0].LogProb != nil {
 		t.Fatalf("scores %+v", got)
 	}
-	if fmt.Sprint(got[1].LogProbabilities) != fmt.Sprint(want[0].LogProbs) || *got[1].LogProbability != want[0].LogProbs[0]+want[0].LogProbs[1]+want[0].LogProbs[2] {
+	if fmt.Sprint(got[1].LogProbs) != fmt.Sprint(want[0].LogProbs) || *got[1].LogProb != want[0].LogProbs[0]+want[0].LogProbs[1]+want[0].LogProbs[2] {
 		t.Errorf("score %+v, want %+v", got[1], want[0])
 	}
 	trace, err := m.Trace(t.Context(), "12")
@@ -270,7 +270,7 @@ func TestOpenErrors(t *testing.T) {
 		"both named copier": {dirs: []string{copier, copied(t, "copier")}},
 		"name at least one": {},
 		"nowhere":           {dirs: []string{"nowhere"}},
-		"max-queue is -1":   {dirs: []string{copier}, o: Options{MaxQueue: -1}},
+		"MaxQueue is -1":    {dirs: []string{copier}, o: Options{MaxQueue: -1}},
 		"timeout is -1s":    {dirs: []string{copier}, o: Options{Timeout: -1e9}},
 	} {
 		if _, err := Open(test.dirs, enginetest.Backend(t), test.o); err == nil || !strings.Contains(err.Error(), want) {

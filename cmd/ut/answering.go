@@ -54,8 +54,8 @@ func (f *answeringFlags) check(c *cobra.Command) error {
 
 // checkLengths rejects lengths out of range. --max-length 0 is the default.
 func checkLengths(c *cobra.Command, maxLength int) error {
-	if err := (pipeline.DecodeOptions{MaxLength: maxLength}).Validate(); err != nil {
-		return usagef("--%w", err)
+	if maxLength < 0 || maxLength > pipeline.MaxTokens {
+		return usagef("--max-length is %d: give 1 to %d, or 0 for the default", maxLength, pipeline.MaxTokens)
 	}
 	return between(c, "max-source", pipeline.MaxTokens)
 }

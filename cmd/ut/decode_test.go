@@ -51,7 +51,7 @@ func TestDecodeBadLine(t *testing.T) {
 		"empty":         {"", []string{"line 3: ", "empty"}},
 		"no UTF-8":      {"1\xff", []string{"line 3: ", "UTF-8"}},
 		"too long":      {strings.Repeat("1", maxLineSize+3), []string{"line 3: ", "longer than"}},
-		"too many":      {strings.Repeat("1", 1001), []string{"line 3: ", "1001 tokens are more than max-source, 1000"}},
+		"too many":      {strings.Repeat("1", 1001), []string{"line 3: ", "1001 tokens are more than the limit, 1000"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := utReading(t, "1\n2\n"+c.line+"\n4\n5\n", sample...)

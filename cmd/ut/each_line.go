@@ -18,10 +18,11 @@ type answered struct {
 // An answerer answers texts, each with one line.
 type answerer func(ctx context.Context, texts []string) ([]answered, error)
 
-// formatted returns an answerer that formats what find finds, unless problem says why a text has no answer.
-func formatted[T any](find func(context.Context, []string) ([]T, error), problem func(T) error, format func(T) string) answerer {
+// formatted returns an answerer that formats what find finds, unless problem says why a text has no answer. validLine has checked the lengths
+// of texts.
+func formatted[T any](find func(ctx context.Context, texts []string, maxSource int) ([]T, error), problem func(T) error, format func(T) string) answerer {
 	return func(ctx context.Context, texts []string) ([]answered, error) {
-		found, err := find(ctx, texts)
+		found, err := find(ctx, texts, pipeline.MaxTokens)
 		if err != nil {
 			return nil, err
 		}

@@ -120,7 +120,7 @@ var modelMistakes = []mistake{
 	{"decode {run}", 1, "the standard input is UTF-16: convert it to UTF-8", "\xff\xfe1\x00"},
 	{"decode {run}", 1, "UTF-8", "1\xff\n"},
 	{"decode {run}", 1, "line 2: ", "1\n\n"},
-	{"decode {run} --max-source 4", 1, "5 tokens are more than max-source, 4: shorten the line, or allow more: --max-source 5\n", "12345\n"},
+	{"decode {run} --max-source 4", 1, "5 tokens are more than the limit, 4: shorten the line, or allow more: --max-source 5\n", "12345\n"},
 	{"decode {run}", 1, "line 1: longer than 1048576 bytes", strings.Repeat("1", 1<<20+9) + "\n"},
 	{"decode {programs}", 1, "line 1: character 2: the program ends where", "1\n"},
 	{"decode {babi}", 1, "use ut answer", ""},

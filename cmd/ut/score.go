@@ -129,12 +129,12 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int)
 		}
 		all = append(all, lines[i].pairs...)
 	}
-	found, err := m.ScoreUpTo(ctx, all, most)
+	found, err := m.Score(ctx, all, most)
 	for i := range lines {
 		switch l := &lines[i]; {
 		case l.err != nil:
 		case err != nil:
-			l.scored, l.err = m.ScoreUpTo(ctx, l.pairs, most)
+			l.scored, l.err = m.Score(ctx, l.pairs, most)
 		default:
 			l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
 		}
@@ -159,7 +159,7 @@ func (l scoredLine) format(bad *badLines, asJSON bool) (string, error) {
 		for _, p := range s.LogProbs {
 			a.LogProb += p
 		}
-		unknown += s.Unknown
+		unknown += s.UnknownCount
 		sums[i] = fmt.Sprintf("%.6f", a.LogProb)
 		result.Alternatives = append(result.Alternatives, a)
 		if a.LogProb > result.Alternatives[result.Best-1].LogProb {

@@ -14,6 +14,7 @@ import (
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/regularfile"
+	"universal-transformer/pipeline"
 	"universal-transformer/serve"
 )
 
@@ -80,19 +81,15 @@ func newServe() *cobra.Command {
 
 // check rejects values out of range, and reads the token.
 func (f *serveFlags) check(c *cobra.Command) error {
-	for _, name := range []string{"max-queue", "max-prompts", "max-source", "max-tokens"} {
-		if err := atLeastOne(c, name); err != nil {
-			return err
-		}
+	if err := cmp.Or(between(c, "max-queue", serve.MaxQueue), between(c, "max-prompts", serve.MaxPrompts), between(c, "max-source", pipeline.MaxTokens),
+		between(c, "max-tokens", pipeline.MaxTokens)); err != nil {
+		return err
 	}
-	if f.MaxBody < 1 {
-		return usagef("--max-body is %d: it must be at least 1", f.MaxBody)
+	if f.MaxBody < 1 || f.MaxBody > serve.MaxBody {
+		return usagef("--max-body is %d: it must be 1 to %d", f.MaxBody, serve.MaxBody)
 	}
 	if f.Timeout <= 0 {
 		return usagef("--timeout is %v: it must be positive", f.Timeout)
-	}
-	if err := f.Validate(); err != nil {
-		return usagef("--%w", err)
 	}
 	f.Token = strings.TrimSpace(os.Getenv("UT_TOKEN"))
 	if f.tokenFile == "" {

@@ -160,17 +160,17 @@ func TestServeMistakes(t *testing.T) {
 		args []string
 		code int
 	}{
-		"RUN is missing":                                   {nil, 2},
-		"give a token with --token-file":                   {[]string{run, "--address", ":0"}, 2},
-		"choose another --address":                         {[]string{run, "--address", taken.Addr().String()}, 1},
-		`--address is "nonsense"`:                          {[]string{run, "--address", "nonsense"}, 2},
-		"must contain a token, one word":                   {[]string{run, "--token-file", write(t, "token", "two words\n")}, 2},
-		"nowhere.txt":                                      {[]string{run, "--token-file", "nowhere.txt"}, 1},
-		"--max-queue is 0: it must be at least 1":          {[]string{run, "--max-queue", "0"}, 2},
-		"--max-tokens is 1000001: it must be 1 to 1000000": {[]string{run, "--max-tokens", "1000001"}, 2},
-		"--timeout is 0s: it must be positive":             {[]string{run, "--timeout", "0"}, 2},
-		"--max-body is 0: it must be at least 1":           {[]string{run, "--max-body", "0"}, 2},
-		"nowhere":                                          {[]string{"nowhere", "--address", "localhost:0"}, 1},
+		"RUN is missing":                                      {nil, 2},
+		"give a token with --token-file":                      {[]string{run, "--address", ":0"}, 2},
+		"choose another --address":                            {[]string{run, "--address", taken.Addr().String()}, 1},
+		`--address is "nonsense"`:                             {[]string{run, "--address", "nonsense"}, 2},
+		"must contain a token, one word":                      {[]string{run, "--token-file", write(t, "token", "two words\n")}, 2},
+		"nowhere.txt":                                         {[]string{run, "--token-file", "nowhere.txt"}, 1},
+		"--max-queue is 0: it must be at least 1":             {[]string{run, "--max-queue", "0"}, 2},
+		"--max-tokens is 1000001: it must be at most 1000000": {[]string{run, "--max-tokens", "1000001"}, 2},
+		"--timeout is 0s: it must be positive":                {[]string{run, "--timeout", "0"}, 2},
+		"--max-body is 0: it must be 1 to 1073741824":         {[]string{run, "--max-body", "0"}, 2},
+		"nowhere": {[]string{"nowhere", "--address", "localhost:0"}, 1},
 	} {
 		r := ut(t, append([]string{"serve"}, test.args...)...)
 		if r.code != test.code || strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, want) {

@@ -72,7 +72,7 @@ func checkTag(t *testing.T, run string) {
 	if !strings.Contains(r.stderr, "line 2: the sentence is empty") || !strings.Contains(r.stderr, "line 3: 3 unknown tokens are read as <unknown>: \"Number99\", \"Zoe\", \"May\"\n") || !strings.Contains(r.stderr, "1 of 3 lines could not be answered") {
 		t.Errorf("standard error: %s", r.stderr)
 	}
-	if got := utReading(t, "Book Number1 by Ax Mx .\n", "tag", run, "--max-source", "5"); got.code != 1 || !strings.Contains(got.stderr, "6 tokens are more than max-source, 5") {
+	if got := utReading(t, "Book Number1 by Ax Mx .\n", "tag", run, "--max-source", "5"); got.code != 1 || !strings.Contains(got.stderr, "6 tokens are more than the limit, 5") {
 		t.Errorf("a long sentence: %+v", got)
 	}
 	r = utReading(t, lines, "tag", run, "--json")

@@ -147,7 +147,7 @@ func TestScore(t *testing.T) {
 	if r.code != 0 || !strings.Contains(r.stderr, "line 3: 1 unknown tokens are read as <unknown>") {
 		t.Fatalf("%+v", r)
 	}
-	if r := utReading(t, text, "score", run, "--max-source", "4"); r.code != 1 || !strings.Contains(r.stderr, "line 1: text 1: the text has 5 tokens, more than max-source, 4: shorten it, or allow more: --max-source 5\n") || !strings.HasPrefix(r.stdout, "\n-") {
+	if r := utReading(t, text, "score", run, "--max-source", "4"); r.code != 1 || !strings.Contains(r.stderr, "line 1: text 1: text: 5 tokens are more than the limit, 4: shorten the line, or allow more: --max-source 5\n") || !strings.HasPrefix(r.stdout, "\n-") {
 		t.Errorf("--max-source: %+v", r)
 	}
 	nats, tokens := 0.0, 0

@@ -118,6 +118,7 @@ func (s *Graphs) call(r *Runner, key string, c Capacities, inputs []any) ([]*ten
 	exec.WithName("batches " + key)
 	e, out, err := s.compile(exec, inputs)
 	if err != nil {
+		exec.Finalize() // it may be compiled
 		return nil, engine.Plain(err)
 	}
 	if !engine.CompilesSlowly(s.backend) {

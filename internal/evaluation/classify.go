@@ -72,7 +72,7 @@ func (e *Evaluator) Tag(ctx context.Context, examples []task.Example) ([]task.Ta
 	return tagged, err
 }
 
-// shares is the graph of Tag and Probabilities: the probabilities of the classes, [B, 1, V-2] or [B, M, V-2], and the steps.
+// shares is the graph of Tag and Shares: the probabilities of the classes, [B, 1, V-2] or [B, M, V-2], and the steps.
 func (e *Evaluator) shares(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	_, result := e.forward(scope, nodes, c)
 	return append([]*Node{Softmax(classes(result.Logits), -1)}, e.updates(result)...), result
@@ -91,21 +91,30 @@ func bestClass(logits *Node) *Node {
 	return AddScalar(objective.Best(classes(logits), feed.Integer), firstClass)
 }
 
-// Probabilities returns the probability of each class of the target vocabulary, the first one being that of the first token, for every
-// example. Targets are not read.
-func (e *Evaluator) Probabilities(ctx context.Context, examples []task.Example) ([][]float64, error) {
-	probabilities := make([][]float64, len(examples))
+// Shares is how a classifier answers an example.
+type Shares struct {
+	Probabilities []float64 // of each class of the target vocabulary, the first one being that of the first token
+	Updates       []int     // steps of each source position
+}
+
+// Shares returns the probabilities of all classes for every example. Targets are not read.
+func (e *Evaluator) Shares(ctx context.Context, examples []task.Example) ([]Shares, error) {
+	found := make([]Shares, len(examples))
+	counting := *e
+	counting.CountSteps = true
 	sources := make([]task.Example, len(examples))
 	for i, example := range examples {
 		sources[i] = task.Example{Source: example.Source, Target: []vocab.ID{vocab.End}}
 	}
-	err := e.eachKept(ctx, sources, "shares", e.static().shares, func(b batch.Batch, out []*tensors.Tensor) {
+	err := counting.eachKept(ctx, sources, "shares", counting.static().shares, func(b batch.Batch, out []*tensors.Tensor) {
 		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
+		steps := tensors.MustCopyFlatData[int32](out[1])
 		for i, at := range b.Index {
-			probabilities[at] = wide(shares[i*n : (i+1)*n])
+			row := steps[i*b.SourcePositions() : (i+1)*b.SourcePositions()]
+			found[at] = Shares{wide(shares[i*n : (i+1)*n]), withoutPadding(row)}
 		}
 	})
-	return probabilities, err
+	return found, err
 }
 
 func wide(single []float32) []float64 {

@@ -42,20 +42,23 @@ func TestClassify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	probabilities, err := e.Probabilities(ctx, examples)
+	shares, err := e.Shares(ctx, examples)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen := map[vocab.ID]bool{}
 	for i, a := range together {
-		sum, best := 0.0, 0
-		for class, p := range probabilities[i] {
-			if sum += p; p > probabilities[i][best] {
+		sum, best, probabilities := 0.0, 0, shares[i].Probabilities
+		for class, p := range probabilities {
+			if sum += p; p > probabilities[best] {
 				best = class
 			}
 		}
-		if math.Abs(sum-1) > 1e-5 || len(probabilities[i]) != 4 || vocab.ID(best+2) != a.Class {
-			t.Errorf("example %d: class %d, which is neither padding nor end, and probabilities %v", i, a.Class, probabilities[i])
+		if math.Abs(sum-1) > 1e-5 || len(probabilities) != 4 || vocab.ID(best+2) != a.Class {
+			t.Errorf("example %d: class %d, which is neither padding nor end, and probabilities %v", i, a.Class, probabilities)
+		}
+		if !slices.Equal(shares[i].Updates, a.Updates) {
+			t.Errorf("example %d: steps %v with probabilities, %v without", i, shares[i].Updates, a.Updates)
 		}
 		alone, err := e.Classify(ctx, examples[i:i+1])
 		if err != nil {

@@ -2,6 +2,7 @@ package evaluation_test
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -47,11 +48,11 @@ func TestFailedExamples(t *testing.T) {
 		all = append(all, e)
 	}
 	e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: m, Plan: batch.Plan{Rows: 7, Boundaries: []int{8, 100}}}
-	want, err := e.Probabilities(t.Context(), good)
+	want, err := e.Shares(t.Context(), good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Probabilities(t.Context(), all); !errors.Is(err, errLong) {
+	if _, err := e.Shares(t.Context(), all); !errors.Is(err, errLong) {
 		t.Errorf("without Failed: %v", err)
 	}
 	var failed []int
@@ -62,7 +63,7 @@ func TestFailedExamples(t *testing.T) {
 			t.Errorf("example %d: %v", example, err)
 		}
 	}
-	got, err := e.Probabilities(t.Context(), all)
+	got, err := e.Shares(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,12 +73,12 @@ func TestFailedExamples(t *testing.T) {
 	}
 	for i, k := 0, 0; i < len(all); i++ {
 		if slices.Contains(wantFailed, i) {
-			if got[i] != nil {
+			if got[i].Probabilities != nil {
 				t.Errorf("example %d failed and has a result", i)
 			}
 			continue
 		}
-		if !slices.Equal(got[i], want[k]) {
+		if !reflect.DeepEqual(got[i], want[k]) {
 			t.Errorf("example %d: %v, want %v", i, got[i], want[k])
 		}
 		k++
@@ -115,7 +116,7 @@ func TestTooManySteps(t *testing.T) {
 	} {
 		examples := []task.Example{{Source: []vocab.ID{2, 3, 4}}, {Source: slices.Repeat([]vocab.ID{2}, c.long)}}
 		e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: c.model, Plan: batch.Plan{Rows: 2, Boundaries: []int{8, 1001}, MaxSource: 8}}
-		if _, err := e.Probabilities(t.Context(), examples); (c.want == "") != (err == nil) || err != nil && err.Error() != c.want {
+		if _, err := e.Shares(t.Context(), examples); (c.want == "") != (err == nil) || err != nil && err.Error() != c.want {
 			t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
 		}
 		var failed []int
@@ -124,8 +125,8 @@ func TestTooManySteps(t *testing.T) {
 				t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
 			}
 		}
-		got, err := e.Probabilities(t.Context(), examples)
-		if err != nil || got[0] == nil || (got[1] != nil) != (c.want == "") || len(failed) > 1 {
+		got, err := e.Shares(t.Context(), examples)
+		if err != nil || got[0].Probabilities == nil || (got[1].Probabilities != nil) != (c.want == "") || len(failed) > 1 {
 			t.Errorf("%d tokens: %v, %v, failed %v", c.long, got, err, failed)
 		}
 	}
