@@ -18,6 +18,8 @@ type Query struct {
 	Done    <-chan struct{} // closing it stops this query; its answer is what has been decoded; may be nil
 	OnToken func(vocab.ID)  // [Request].OnToken; may be nil
 
+	Ends func(tokens []vocab.ID) bool // [Request].Ends; may be nil
+
 	// OnSteps is called before OnToken with the number of the token, from 0, and how many steps the decoder's position ran that chose it;
 	// 0 if the model has no steps. A query that is answered again after an error begins anew. It may be nil.
 	OnSteps func(token, steps int)
@@ -97,6 +99,10 @@ func (d *Decoder) answer(ctx context.Context, queries []Query, m Method, yield f
 			if q.OnToken != nil {
 				q.OnToken(token)
 			}
+		},
+		Ends: func(source int, tokens []vocab.ID) bool {
+			ends := queries[source].Ends
+			return ends != nil && ends(tokens)
 		},
 		Stopped: func(source int) bool {
 			select {

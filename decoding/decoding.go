@@ -39,6 +39,9 @@ type Request struct {
 	// never calls it, because it decides only at its end.
 	OnToken func(source int, token vocab.ID)
 
+	// Ends reports whether an answer ends with these tokens, before its End. Beam search of a width above 1 never calls it. It may be nil.
+	Ends func(source int, tokens []vocab.ID) bool
+
 	// Number returns the number of a source's random stream in sampling. If it is nil, the numbers are consecutive from
 	// [Method].First.
 	Number func(source int) int64
@@ -122,7 +125,7 @@ func (r Request) single(ctx context.Context, pick func(source int, logP []float6
 			if r.OnToken != nil {
 				r.OnToken(i, token)
 			}
-			if h.Finished || len(h.Tokens) == r.Limits[i] {
+			if h.Finished || len(h.Tokens) == r.Limits[i] || r.Ends != nil && r.Ends(i, h.Tokens) {
 				return nil, nil, nil
 			}
 			return []int{0}, []vocab.ID{token}, nil

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -24,7 +25,10 @@ type DecodeOptions struct {
 	MaxLength int   // maximum tokens of an answer; 0: [Model.AnswerLimit]
 	MaxSource int   // maximum tokens of a source; 0: DefaultMaxSource
 	Memory    int64 // estimated bytes of the caches of one batch; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
-	Details   bool  // Decode adds Answer.Details, for which it runs the model once more over each line and its answer
+	// Stop are texts before which answers end, as if they had ended there: at the first token with which an answer contains one of them, decoding
+	// ends, too. LogProb is that of all decoded tokens. Not for beam search.
+	Stop    []string
+	Details bool // Decode adds Answer.Details, for which it runs the model once more over each line and its answer
 }
 
 // Limits of decoding.
@@ -42,6 +46,10 @@ func (o DecodeOptions) Validate() error {
 		return fmt.Errorf("MaxSource is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
 		return fmt.Errorf("memory is %d: give at least 1 byte, or 0 for the default", o.Memory)
+	case len(o.Stop) > 0 && o.Beam != decoding.Beam{}:
+		return fmt.Errorf("both beam search and Stop are requested: choose one")
+	case slices.Contains(o.Stop, ""):
+		return fmt.Errorf("Stop has an empty text")
 	}
 	return o.Method.Validate()
 }
@@ -131,7 +139,7 @@ func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]
 		return nil, err
 	}
 	for i, h := range found {
-		answers[at[i]] = m.answer(h, answers[at[i]].Unknown, errs[i])
+		answers[at[i]] = m.answer(h, answers[at[i]].Unknown, errs[i], o.Stop)
 	}
 	if o.Details {
 		return answers, m.detail(ctx, lines, answers)
@@ -140,8 +148,9 @@ func (m *Model) Decode(ctx context.Context, lines []string, o DecodeOptions) ([]
 }
 
 // answer returns what was decoded for a line, or why nothing was.
-func (m *Model) answer(h decoding.Hypothesis, unknown []string, err error) Answer {
+func (m *Model) answer(h decoding.Hypothesis, unknown []string, err error, stops []string) Answer {
 	a := m.spellAnswer(h)
+	m.cut(&a, stops)
 	a.Unknown, a.Err = unknown, err
 	return a
 }
@@ -186,7 +195,7 @@ func (e LineErrors) Unwrap() (errs []error) {
 
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
 // decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output: its last line may be a part of an answer,
-// without a line break. Nothing is written after Stream has returned. It returns the answers as Decode does, without details. Lines without an answer are written empty, and Stream
+// without a line break. Texts of Stop are written. Nothing is written after Stream has returned. It returns the answers as Decode does, without details. Lines without an answer are written empty, and Stream
 // returns [LineErrors] at the end.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
 	answers, err := m.StreamTokens(ctx, w, lines, o, nil)
@@ -225,7 +234,7 @@ func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o
 	}
 	for i, h := range found {
 		s.Tokens[at[i]] = h.Tokens
-		answers[at[i]] = m.answer(h, answers[at[i]].Unknown, errs[i])
+		answers[at[i]] = m.answer(h, answers[at[i]].Unknown, errs[i], o.Stop)
 	}
 	return answers, s.Rest()
 }
@@ -256,7 +265,9 @@ func (m *Model) queries(lines []string, o DecodeOptions) (answers []Answer, quer
 	for i, line := range lines {
 		in, err := m.readUpTo(line, o.MaxSource)
 		if answers[i] = (Answer{Unknown: in.Unknown, Err: err}); err == nil {
-			queries = append(queries, decoding.Query{Source: in.Source, Limit: cmp.Or(o.MaxLength, m.AnswerLimit(len(in.Source))), Number: int64(i)})
+			queries = append(queries, decoding.Query{
+				Source: in.Source, Limit: cmp.Or(o.MaxLength, m.AnswerLimit(len(in.Source))), Number: int64(i), Ends: m.ends(o.Stop),
+			})
 			at = append(at, i)
 		}
 	}

@@ -61,7 +61,7 @@ type choice struct {
 	Steps *int    `json:"steps,omitempty"`
 }
 
-// usage counts tokens: those of each prompt once, and those of all answers without their ends.
+// usage counts tokens: those of each prompt once, and those of all answers without their ends and without texts of stop.
 type usage struct {
 	PromptTokens     int `json:"prompt_tokens"`
 	CompletionTokens int `json:"completion_tokens"`
@@ -74,7 +74,6 @@ type job struct {
 	entry   *entry
 	lines   []string // each prompt n times
 	options pipeline.DecodeOptions
-	stops   []string
 	tokens  int // of all prompts
 	stream  streamOptions
 	reply   completion
@@ -114,9 +113,7 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	}
 	j.reply.Usage = &u
 	for i, a := range answers {
-		cut := stopper{stops: j.stops}
-		text := cut.add(a.Text) + cut.rest()
-		j.reply.Choices = append(j.reply.Choices, choice{Text: text, Index: i, Finish: reason(a, cut.stopped), Unknown: a.Unknown})
+		j.reply.Choices = append(j.reply.Choices, choice{Text: a.Text, Index: i, Finish: reason(a), Unknown: a.Unknown})
 	}
 	writeJSON(w, http.StatusOK, j.reply)
 	return nil
@@ -167,7 +164,7 @@ func (s *Server) prepare(j *job, r completionRequest) error {
 	if err != nil {
 		return err
 	}
-	if j.stops, err = readTexts("stop", r.Stop); err != nil {
+	if j.options.Stop, err = readTexts("stop", r.Stop); err != nil {
 		return err
 	}
 	n := 1
@@ -210,13 +207,10 @@ func (s *Server) method(j *job, r completionRequest) error {
 			return invalid("max_tokens", "max_tokens is %d: it must be 1 to %d", j.options.MaxLength, s.options.MaxTokens)
 		}
 	}
-	if len(j.stops) > maxStops {
-		return invalid("stop", "%d texts are more than %d", len(j.stops), maxStops)
-	}
-	for _, stop := range j.stops {
-		if stop == "" {
-			return invalid("stop", "stop has an empty text")
-		}
+	if stops := j.options.Stop; len(stops) > maxStops {
+		return invalid("stop", "%d texts are more than %d", len(stops), maxStops)
+	} else if slices.Contains(stops, "") {
+		return invalid("stop", "stop has an empty text")
 	}
 	j.options.MaxSource = s.options.MaxSource
 	p := 1.0
@@ -263,9 +257,9 @@ func (s *Server) finish(j *job, answers []pipeline.Answer) (u usage, err error) 
 }
 
 // reason returns why an answer ends.
-func reason(a pipeline.Answer, stopped bool) *string {
+func reason(a pipeline.Answer) *string {
 	why := "stop"
-	if !a.Finished && !stopped {
+	if !a.Finished {
 		why = "length"
 	}
 	return &why

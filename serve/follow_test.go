@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -143,6 +145,41 @@ func TestMarkedWhileLoading(t *testing.T) {
 	s.Reload()
 	if fmt.Sprint(said) != "[copy: loaded the checkpoint of step 1300]" {
 		t.Errorf("said %q", said)
+	}
+}
+
+// A mark that cannot be read, and a run directory that is gone, are reported once each, and again when they come back; the model stays.
+// Caught when planted: errors that are dropped, an error at every look, one that is not forgotten.
+func TestMarkThatCannotBeRead(t *testing.T) {
+	dir := copied(t, "copy")
+	var said []string
+	s, web := opened(t, Options{Log: func(line string) { said = append(said, line) }}, dir)
+	mark, away := filepath.Join(dir, "best.json"), dir+"-away"
+	good, err := os.ReadFile(mark)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(data []byte) func() error {
+		return func() error { return os.WriteFile(mark, data, 0o600) }
+	}
+	for i, c := range []struct {
+		do   func() error
+		want string
+	}{
+		{write(good), ""}, {write([]byte("{")), "best.json"}, {write([]byte("{")), ""}, {write(good), ""}, {write([]byte("{")), "best.json"},
+		{func() error { return os.Rename(dir, away) }, "is not a run directory"}, {func() error { return nil }, ""}, {func() error { return os.Rename(away, dir) }, "best.json"},
+	} {
+		if err := c.do(); err != nil {
+			t.Fatal(err)
+		}
+		said = nil
+		s.Reload()
+		if (len(said) == 1) != (c.want != "") || len(said) > 1 || c.want != "" && (!strings.HasPrefix(said[0], "copy: the best checkpoint was not loaded, the one of step 1200 stays: ") || !strings.Contains(said[0], c.want)) {
+			t.Errorf("look %d says %q, want %q", i, said, c.want)
+		}
+	}
+	if got := post[completion](t, web, "/v1/completions", `{"prompt": "2026"}`).texts(); got[0] != "2026 stop" {
+		t.Errorf("the model answers %q", got)
 	}
 }
 

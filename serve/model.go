@@ -22,6 +22,7 @@ type entry struct {
 	current *loaded
 	loading sync.Mutex     // held while reloading
 	tried   int64          // the marked step that was loaded last, or could not be; guarded by loading
+	problem string         // why the mark could not be read at the last look, or ""; guarded by loading
 	closed  bool           // guarded by loading
 	retired sync.WaitGroup // replaced checkpoints that are still in use
 }
@@ -85,16 +86,27 @@ func (e *entry) marked() (step int64, ok bool, err error) {
 }
 
 // reload loads the best checkpoint if another one is marked than was tried last. It returns the step of the loaded checkpoint, or 0 if
-// nothing had to be done; with an error, the step of the checkpoint that stays.
+// nothing had to be done; with an error, the step of the checkpoint that stays. An error of several looks in a row is returned once.
 func (e *entry) reload() (int64, error) {
 	e.loading.Lock()
 	defer e.loading.Unlock()
-	step, ok, err := e.marked()
-	if e.closed || err != nil || !ok || step == e.tried {
-		return 0, nil // a mark that cannot be read is being written, or the next look finds it
+	if e.closed {
+		return 0, nil
 	}
 	stays := e.use()
 	defer stays.users.Done()
+	step, ok, err := e.marked()
+	if err != nil && err.Error() == e.problem {
+		return 0, nil // the last look reported it
+	}
+	if err != nil {
+		e.problem = err.Error()
+		return stays.Step, err
+	}
+	e.problem = ""
+	if !ok || step == e.tried {
+		return 0, nil
+	}
 	e.tried = step
 	fresh, err := e.load()
 	if err != nil {

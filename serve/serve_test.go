@@ -118,7 +118,7 @@ func decoded(t testing.TB, lines []string, o pipeline.DecodeOptions) (list []str
 		t.Fatal(err)
 	}
 	for _, a := range answers {
-		list = append(list, a.Text+" "+*reason(a, false))
+		list = append(list, a.Text+" "+*reason(a))
 	}
 	return list
 }
@@ -134,17 +134,24 @@ func TestCompletions(t *testing.T) {
 	if thrice[0] == thrice[1] && thrice[1] == thrice[2] {
 		t.Fatalf("samples %q are all the same: this shows nothing", thrice)
 	}
+	drawn := 0 // tokens, which are digits
+	for _, text := range thrice {
+		digits, _, _ := strings.Cut(text, " ")
+		drawn += len(digits)
+	}
 	for _, test := range []struct {
 		fields string
 		want   []string
 		prompt int // tokens
+		answer int // tokens, without ends
 	}{
-		{`"model": "copier", "prompt": "2026"`, []string{"2026 stop"}, 4},
-		{`"prompt": ["31", "2026"], "suffix": null, "logit_bias": {}`, decoded(t, []string{"31", "2026"}, pipeline.DecodeOptions{}), 6},
-		{`"prompt": ["31", "2026"], "max_tokens": 2`, []string{"31 length", "20 length"}, 6},
-		{`"prompt": ["31", "2026"], "n": 3, "temperature": 8, "top_p": 0.95, "seed": 7, "max_tokens": 5`, thrice, 6},
-		{`"prompt": "2026", "n": 2, "stop": ["26", "x"]`, []string{"20 stop", "20 stop"}, 4},
-		{`"prompt": ["2026", "1"], "stop": "2027"`, []string{"2026 stop", "1 stop"}, 5},
+		{`"model": "copier", "prompt": "2026"`, []string{"2026 stop"}, 4, 4},
+		{`"prompt": ["31", "2026"], "suffix": null, "logit_bias": {}`, decoded(t, []string{"31", "2026"}, pipeline.DecodeOptions{}), 6, 6},
+		{`"prompt": ["31", "2026"], "max_tokens": 2`, []string{"31 length", "20 length"}, 6, 4},
+		{`"prompt": ["31", "2026"], "n": 3, "temperature": 8, "top_p": 0.95, "seed": 7, "max_tokens": 5`, thrice, 6, drawn},
+		{`"prompt": "2026", "n": 2, "stop": ["26", "x"]`, []string{"20 stop", "20 stop"}, 4, 4},
+		{`"prompt": ["2026", "7"], "stop": ["2", "02"]`, []string{" stop", "7 stop"}, 5, 1},
+		{`"prompt": ["2026", "1"], "stop": "2027"`, []string{"2026 stop", "1 stop"}, 5, 5},
 	} {
 		got := post[completion](t, web, "/v1/completions", "{"+test.fields+"}")
 		if fmt.Sprint(got.texts()) != fmt.Sprint(test.want) || got.Model != "copier" || got.Object != "text_completion" {
@@ -154,8 +161,8 @@ func TestCompletions(t *testing.T) {
 		if fmt.Sprint(pieces) != fmt.Sprint(test.want) {
 			t.Errorf("%s: streamed %q, want %q", test.fields, pieces, test.want)
 		}
-		if got.Usage == nil || u == nil || *got.Usage != *u || u.PromptTokens != test.prompt || u.TotalTokens != u.PromptTokens+u.CompletionTokens {
-			t.Errorf("%s: usage %+v, streamed %+v, want %d tokens of prompts", test.fields, got.Usage, u, test.prompt)
+		if got.Usage == nil || u == nil || *got.Usage != *u || u.PromptTokens != test.prompt || u.CompletionTokens != test.answer || u.TotalTokens != u.PromptTokens+u.CompletionTokens {
+			t.Errorf("%s: usage %+v, streamed %+v, want %d tokens of prompts and %d of answers", test.fields, got.Usage, u, test.prompt, test.answer)
 		}
 	}
 	if got := post[completion](t, web, "/v1/completions", `{"prompt": ["31", "2026"]}`); got.Usage.CompletionTokens != 6 {

@@ -18,7 +18,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 	w.Header().Set("Cache-Control", "no-cache")
 	p := &pieces{w: w, reply: j.reply, choices: make([]stopper, len(j.lines))}
 	for i := range p.choices {
-		p.choices[i].stops = j.stops
+		p.choices[i].stops = j.options.Stop
 	}
 	answers, err := j.StreamTokens(ctx, p, j.lines, j.options, p.watch(j.stream.Steps))
 	if err != nil {
@@ -29,7 +29,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 		return err
 	}
 	for i, a := range answers { // these are sent together with the end
-		if err := writeEvent(w, p.event(choice{Index: i, Finish: reason(a, p.choices[i].stopped), Unknown: a.Unknown})); err != nil {
+		if err := writeEvent(w, p.event(choice{Index: i, Finish: reason(a), Unknown: a.Unknown})); err != nil {
 			return err
 		}
 	}

@@ -59,9 +59,9 @@ func run(folder string) error {
 		if a.Err != nil {
 			return a.Err
 		}
-		fmt.Printf("%s: %s\n", texts[i], a.Text)
-		if a.Text != want[i] {
-			return fmt.Errorf("%s: %s, want %s", texts[i], a.Text, want[i])
+		fmt.Printf("%s: %s\n", texts[i], a.Class)
+		if a.Class != want[i] {
+			return fmt.Errorf("%s: %s, want %s", texts[i], a.Class, want[i])
 		}
 	}
 	return nil
