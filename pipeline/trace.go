@@ -109,26 +109,6 @@ func (m *Model) nothingToTrace() error {
 	return fmt.Errorf("nothing to trace: a model without attention reads every position once (%s)", m.Describe())
 }
 
-// maxTraced is the largest number of positions of a trace: attention grows with its square.
-const maxTraced = 1000
-
-// readToTrace is Read with the limit of traces.
-func (m *Model) readToTrace(text string) (task.Input, error) {
-	in, err := m.Read(text)
-	if err == nil {
-		err = checkTraced(in)
-	}
-	return in, err
-}
-
-// checkTraced returns an error if an input is too long for a trace.
-func checkTraced(in task.Input) error {
-	if n := len(in.Labels); n > maxTraced {
-		return fmt.Errorf("%d positions exceed the limit of a trace, %d", n, maxTraced)
-	}
-	return nil
-}
-
 // newTrace returns a trace with the description of the model. record adds the exit.
 func (m *Model) newTrace() *viewer.Trace {
 	return &viewer.Trace{
@@ -194,6 +174,9 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 				outputs, readers = append(outputs, more...), append(readers, read...)
 			}
 		}
+		if n := size(outputs); n > maxTracedValues {
+			panic(&TraceSizeError{n, maxTracedValues}) // which Call returns
+		}
 		first, target := vocab.End, in.Target
 		if trace.Decoder == nil {
 			first, target = vocab.End+1, nil // padding and End are not classes
@@ -207,6 +190,9 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 	}
 	defer exec.Finalize()
 	out, err := exec.Call(inputs...)
+	if size := (*TraceSizeError)(nil); errors.As(err, &size) {
+		return nil, size
+	}
 	err = engine.Plain(err)
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 
 	"universal-transformer/halting"
@@ -42,31 +43,37 @@ func (r traceRequest) exit() (halting.Exit, error) {
 	return e.Exit, nil
 }
 
+// read returns the text of a request and when positions end.
+func (r traceRequest) read() (text string, exit halting.Exit, err error) {
+	input, err := readTexts("input", r.Input)
+	if err != nil {
+		return "", exit, err
+	}
+	if len(input) != 1 {
+		return "", exit, invalid("input", "input has %d texts: a trace shows one", len(input))
+	}
+	if r.Format != "" && r.Format != "trace" && r.Format != "view" {
+		return "", exit, invalid("format", "format is %q: choose trace or view", shortened(r.Format))
+	}
+	exit, err = r.exit()
+	return input[0], exit, err
+}
+
 func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) error {
 	var r traceRequest
 	if err := parse(body, &r); err != nil {
 		return err
 	}
-	input, err := readTexts("input", r.Input)
+	input, exit, err := r.read()
 	if err != nil {
 		return err
-	}
-	exit, err := r.exit()
-	if err != nil {
-		return err
-	}
-	if r.Format != "" && r.Format != "trace" && r.Format != "view" {
-		return invalid("format", "format is %q: choose trace or view", shortened(r.Format))
 	}
 	_, m, err := s.model(r.Model)
 	if err != nil {
 		return err
 	}
 	defer m.users.Done()
-	if len(input) != 1 {
-		return invalid("input", "input has %d texts: a trace shows one", len(input))
-	}
-	in, err := s.input(m, input[0])
+	in, err := s.input(m, input)
 	if err == nil {
 		err = m.CheckTrace(in)
 	}
@@ -76,11 +83,20 @@ func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) 
 	if err := m.CheckExit(exit); err != nil {
 		return invalid("exit", "%v", failureOf(err))
 	}
-	t, err := m.TraceWith(ctx, input[0], exit)
-	if ctx.Err() != nil {
+	select { // a trace takes much more memory than other answers
+	case s.tracing <- struct{}{}:
+		defer func() { <-s.tracing }()
+	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err != nil {
+	t, err := m.TraceWith(ctx, input, exit)
+	var size *pipeline.TraceSizeError
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &size):
+		return invalid("input", "input: %v", size)
+	case err != nil:
 		return err
 	}
 	if r.Format != "view" {
