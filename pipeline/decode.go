@@ -214,7 +214,11 @@ func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	s := answerstream.New(w, m.text, m.Vocabularies.Subwords != nil, len(lines), cancel)
+	var begins func(vocab.ID) bool
+	if m.Vocabularies.Subwords != nil {
+		begins = m.Vocabularies.Subwords.Begins
+	}
+	s := answerstream.New(w, m.text, begins, len(lines), cancel)
 	for i, a := range answers {
 		s.Failed[i] = a.Err != nil
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -136,26 +137,70 @@ func TestLargeRequests(t *testing.T) {
 	all.Wait()
 }
 
-// The depth may be changed while a large request is decoded: the batch that is being decoded ends as it began.
-// Caught when planted: a decoder that is freed while a batch is half decoded.
+// The depth may be changed while a large request is decoded: the batch that is being decoded ends as it began. Every line has the answer and
+// the steps of one of the depths alone: the first lines those of the trained depth, the last lines those of the last change.
+// Caught when planted: a decoder that is freed while a batch is half decoded; steps of another depth.
 func TestExitDuringLargeRequest(t *testing.T) {
 	m := load(t)
-	ended := make(chan error, 1)
+	const line, lines = "2026", 500
+	exits := []halting.Exit{{}, {Fixed: 1}, {Fixed: 3}, {Fixed: 2}}
+	alone := make([]outcome, len(exits))
+	for i, exit := range exits {
+		if err := m.Exit(exit); err != nil {
+			t.Fatal(err)
+		}
+		alone[i] = outcomes(t, m, io.Discard, []string{line})[0]
+	}
+	if err := m.Exit(exits[0]); err != nil {
+		t.Fatal(err)
+	}
+	if alone[0].steps == alone[3].steps || alone[2].steps == alone[3].steps {
+		t.Fatalf("the depths make no difference: %+v", alone)
+	}
+	ended := make(chan []outcome, 1)
 	begun := &gate{reached: make(chan struct{}), open: make(chan struct{})}
 	close(begun.open)
-	go func() {
-		_, err := m.Stream(t.Context(), begun, slices.Repeat([]string{"2026"}, 500), pipeline.DecodeOptions{})
-		ended <- err
-	}()
+	go func() { ended <- outcomes(t, m, begun, slices.Repeat([]string{line}, lines)) }()
 	<-begun.reached
-	for _, steps := range []int{2, 3, 1, 3} {
-		if err := m.Exit(halting.Exit{Steps: steps}); err != nil {
+	for _, exit := range exits[1:] {
+		if err := m.Exit(exit); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := <-ended; err != nil {
+	got := <-ended
+	if len(got) != lines || !got[0].is(alone[0]) || !got[lines-1].is(alone[3]) {
+		t.Fatalf("of %d lines the first is %+v, the last %+v; alone %+v", len(got), got[0], got[len(got)-1], alone)
+	}
+	for i, one := range got {
+		if !slices.ContainsFunc(alone, one.is) {
+			t.Errorf("line %d: %+v, alone %+v", i, one, alone)
+		}
+	}
+}
+
+// outcome is an answer with the steps of its tokens.
+type outcome struct {
+	answer pipeline.Answer
+	steps  string
+}
+
+// is compares outcomes; sums of probabilities may differ in the last digits.
+func (o outcome) is(other outcome) bool {
+	return o.answer.Text == other.answer.Text && o.answer.Err == nil && o.steps == other.steps && math.Abs(o.answer.LogProb-other.answer.LogProb) < 1e-4
+}
+
+func outcomes(t *testing.T, m *pipeline.Model, w io.Writer, lines []string) []outcome {
+	list := make([]outcome, len(lines))
+	answers, err := m.StreamTokens(t.Context(), w, lines, pipeline.DecodeOptions{}, func(line int, token pipeline.Token) {
+		list[line].steps += fmt.Sprint(token.Steps, " ")
+	})
+	if err != nil {
 		t.Error(err)
 	}
+	for i, a := range answers {
+		list[i].answer = a
+	}
+	return list
 }
 
 // A panic reaches the caller of the line that causes it, and nobody else.

@@ -7,6 +7,7 @@ import (
 	"universal-transformer/decoding"
 	"universal-transformer/internal/answerstream"
 	"universal-transformer/internal/vocab"
+	"universal-transformer/subword"
 )
 
 // A Token is a token of an answer.
@@ -63,6 +64,19 @@ func (m *Model) added(tokens []vocab.ID) string {
 	if tokens[last] == vocab.End {
 		return ""
 	}
-	before, text := m.Vocabularies.TargetText(tokens[:last]), m.Vocabularies.TargetText(tokens)
+	from := max(0, last-1) // words and characters depend on the token before
+	if m.Vocabularies.Subwords != nil {
+		from = begin(m.Vocabularies.Subwords, tokens)
+	}
+	before, text := m.Vocabularies.TargetText(tokens[from:last]), m.Vocabularies.TargetText(tokens[from:])
 	return strings.TrimPrefix(text, strings.TrimRight(before, "\uFFFD"))
+}
+
+// begin returns the last token whose text, with that of the tokens after it, does not depend on those before.
+func begin(p *subword.Pieces, tokens []vocab.ID) int {
+	from := len(tokens) - 1
+	for from > 0 && !p.Begins(tokens[from]) {
+		from--
+	}
+	return from
 }

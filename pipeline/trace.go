@@ -126,7 +126,7 @@ func answered(target []vocab.ID) []vocab.ID {
 
 // tokens returns the tokens of ids. Subwords become the text that they add to the text before them: "A", " man".
 func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
-	tokens, pieces, before := spell(v, ids), m.Vocabularies.Subwords, ""
+	tokens, pieces := spell(v, ids), m.Vocabularies.Subwords
 	if pieces == nil || !v.Equal(pieces.Vocabulary()) { // classes are no subwords
 		return tokens
 	}
@@ -134,9 +134,9 @@ func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
 		if id <= vocab.End {
 			continue
 		}
-		text := pieces.Text(ids[:i+1])
-		tokens[i] = strings.TrimPrefix(text, strings.TrimRight(before, "\uFFFD")) // bytes of a character become one when it is complete
-		before = text
+		from := begin(pieces, ids[:i+1])
+		before := pieces.Text(ids[from:i])
+		tokens[i] = strings.TrimPrefix(pieces.Text(ids[from:i+1]), strings.TrimRight(before, "\uFFFD")) // bytes of a character become one when it is complete
 	}
 	return tokens
 }

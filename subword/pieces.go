@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"unicode/utf8"
 
 	"universal-transformer/internal/vocab"
 )
@@ -98,6 +99,16 @@ func (p *Pieces) Text(ids []vocab.ID) string {
 		panic(err) // cannot happen: all ids are valid
 	}
 	return text
+}
+
+// Begins reports whether the text of ids that begin with this one does not depend on those before it: it is added to theirs. It is false for
+// bytes within a character, and for all ids of a tensor2tensor vocabulary, where blanks depend on what is before.
+func (p *Pieces) Begins(id vocab.ID) bool {
+	b, ok := p.tokenizer.(*BPE)
+	if s, shifted := p.tokenizer.(shifted); shifted {
+		b, ok, id = s.bpe, true, id-shift
+	}
+	return ok && id >= 0 && int(id) < len(b.texts) && b.texts[id] != "" && b.texts[id][0] < utf8.RuneSelf
 }
 
 // Vocabulary returns the pieces by id.

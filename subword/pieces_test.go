@@ -3,6 +3,8 @@ package subword_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -124,6 +126,56 @@ func TestChoiceReadsFiles(t *testing.T) {
 		_, err := subword.Choice{TokenizerSize: 260}.Pieces(slices.Values([]string{part}))
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", part, err, want)
+		}
+	}
+}
+
+// Where a piece begins a text of its own, texts before and after it join to the whole, for any ids: also those of incomplete characters.
+// Caught when planted: bytes within a character that begin a text; ids of shifted files without the shift.
+func TestTextsJoin(t *testing.T) {
+	trained, err := subword.Choice{TokenizerSize: 300}.Pieces(slices.Values([]string{"the cat and the hat ☃ 🙂 überall", "a cat, a hat"}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile("testdata/tokenizer.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var parts map[string]any
+	if err := json.Unmarshal(file, &parts); err != nil {
+		t.Fatal(err)
+	}
+	parts["added_tokens"] = parts["added_tokens"].([]any)[2:] // so that ids 0 and 1 are ordinary pieces
+	if file, err = json.Marshal(parts); err != nil {
+		t.Fatal(err)
+	}
+	shifted, err := subword.ReadPieces(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rng := rand.New(rand.NewPCG(7, 1))
+	for name, p := range map[string]*subword.Pieces{"trained": trained, "shifted": shifted} {
+		size, begins := p.Vocabulary().Size(), 0
+		for range 2000 {
+			ids := make([]vocab.ID, 6)
+			for i := range ids {
+				ids[i] = vocab.ID(2 + rng.IntN(size-2))
+			}
+			if !p.Begins(ids[3]) {
+				continue
+			}
+			begins++
+			if whole, parts := p.Text(ids), p.Text(ids[:3])+p.Text(ids[3:]); whole != parts {
+				t.Fatalf("%s: %v is %q, in parts %q", name, ids, whole, parts)
+			}
+		}
+		if begins < 500 || begins > 1900 {
+			t.Errorf("%s: %d of 2000 pieces begin a text: this shows little", name, begins)
+		}
+		for _, id := range []vocab.ID{-1, vocab.Padding, vocab.End, vocab.ID(size)} {
+			if p.Begins(id) {
+				t.Errorf("%s: id %d begins a text", name, id)
+			}
 		}
 	}
 }

@@ -18,18 +18,19 @@ type Stream struct {
 
 	w      io.Writer
 	text   func([]vocab.ID) string
-	whole  bool // the text of a token depends on all tokens before it
-	at     int  // the current line
-	done   int  // written tokens of it
-	shown  int  // written bytes of it, if whole
+	begins func(vocab.ID) bool // see New
+	at     int                 // the current line
+	done   int                 // written tokens of it
+	from   int                 // the last token that begins a text of its own, with begins
+	shown  int                 // written bytes of that text
 	err    error
 	cancel func() // called when w fails
 }
 
-// New returns a stream of a number of lines. text converts tokens to text; whole reports whether the text of a token depends on all tokens
-// before it, as for subwords, rather than only on the previous one. cancel is called when w fails.
-func New(w io.Writer, text func([]vocab.ID) string, whole bool, lines int, cancel func()) *Stream {
-	return &Stream{Tokens: make([][]vocab.ID, lines), Limits: make([]int, lines), Failed: make([]bool, lines), w: w, text: text, whole: whole, cancel: cancel}
+// New returns a stream of a number of lines. text converts tokens to text. If begins is nil, the text that a token adds depends only on the
+// previous token; otherwise, as for subwords, on those since the last one for which begins is true. cancel is called when w fails.
+func New(w io.Writer, text func([]vocab.ID) string, begins func(vocab.ID) bool, lines int, cancel func()) *Stream {
+	return &Stream{Tokens: make([][]vocab.ID, lines), Limits: make([]int, lines), Failed: make([]bool, lines), w: w, text: text, begins: begins, cancel: cancel}
 }
 
 // Err returns the first error of writing.
@@ -38,6 +39,9 @@ func (s *Stream) Err() error { return s.err }
 // Add records a token of a line and writes what can be written now.
 func (s *Stream) Add(line int, token vocab.ID) {
 	s.Tokens[line] = append(s.Tokens[line], token)
+	if line != s.at {
+		return
+	}
 	for s.at < len(s.Tokens) && s.write() {
 		s.end()
 	}
@@ -47,8 +51,8 @@ func (s *Stream) Add(line int, token vocab.ID) {
 // before it: there may be a space in between.
 func (s *Stream) write() bool {
 	tokens := s.Tokens[s.at]
-	if s.whole {
-		s.writeWhole(tokens)
+	if s.begins != nil {
+		s.writeWords(tokens)
 	}
 	for ; s.done < len(tokens); s.done++ {
 		before := tokens[max(0, s.done-1):s.done]
@@ -57,10 +61,15 @@ func (s *Stream) write() bool {
 	return s.Failed[s.at] || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at])
 }
 
-// writeWhole writes the complete words of a text: later tokens may still change the last one.
-func (s *Stream) writeWhole(tokens []vocab.ID) {
-	text := s.text(tokens)
-	s.done = len(tokens)
+// writeWords writes the complete words of a text: later tokens may still change the last one.
+func (s *Stream) writeWords(tokens []vocab.ID) {
+	for ; s.done < len(tokens); s.done++ {
+		if s.begins(tokens[s.done]) {
+			s.print(s.text(tokens[s.from:s.done])[s.shown:])
+			s.from, s.shown = s.done, 0
+		}
+	}
+	text := s.text(tokens[s.from:])
 	complete := strings.LastIndexFunc(text, unicode.IsSpace) + 1
 	if s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at]) {
 		complete = len(text)
@@ -74,7 +83,7 @@ func (s *Stream) writeWhole(tokens []vocab.ID) {
 // end ends the current line.
 func (s *Stream) end() {
 	s.print("\n")
-	s.at, s.done, s.shown = s.at+1, 0, 0
+	s.at, s.done, s.from, s.shown = s.at+1, 0, 0, 0
 }
 
 // Rest writes everything that is not written yet, and returns the first error of writing.

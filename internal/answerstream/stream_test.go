@@ -25,7 +25,7 @@ func TestStreamOfSubwords(t *testing.T) {
 	text := func(ids []vocab.ID) string {
 		return strings.NewReplacer("\n", " ", "\r", " ").Replace(v.TargetText(ids))
 	}
-	s := New(&written, text, true, 3, func() {})
+	s := New(&written, text, pieces.Begins, 3, func() {})
 	s.Limits = []int{99, 99, 0}
 	parts := 0
 	for i, answer := range answers {
@@ -51,5 +51,34 @@ func TestStreamOfSubwords(t *testing.T) {
 	}
 	if err := s.Rest(); err != nil || written.String() != strings.Join(lines, "\n")+"\n" || parts < 6 {
 		t.Errorf("%q in %d parts, %v", written.String(), parts, err)
+	}
+}
+
+// What is converted to text grows with the number of tokens, not with its square, nor with the number of lines that wait. The text has words of
+// eight tokens. Caught when planted: lines that wait are converted, words are converted from the beginning of the line.
+func TestStreamConvertsLittle(t *testing.T) {
+	const lines, words, length = 5, 300, 8
+	converted := 0
+	text := func(ids []vocab.ID) string {
+		converted += len(ids)
+		var b strings.Builder
+		for _, id := range ids {
+			b.WriteByte(" abcdefg"[id-2])
+		}
+		return b.String()
+	}
+	var written strings.Builder
+	s := New(&written, text, func(id vocab.ID) bool { return id == 2 }, lines, func() {})
+	for i := range s.Limits {
+		s.Limits[i] = words * length
+	}
+	for n := range words * length {
+		for line := range lines {
+			s.Add(line, vocab.ID(2+n%length))
+		}
+	}
+	want := strings.Repeat(strings.Repeat(" abcdefg", words)+"\n", lines)
+	if limit := 2 * lines * words * length; s.Rest() != nil || written.String() != want || converted > limit {
+		t.Errorf("%d tokens are converted, more than %d; %d bytes are written of %d", converted, limit, written.Len(), len(want))
 	}
 }
