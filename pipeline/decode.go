@@ -49,7 +49,7 @@ func (o DecodeOptions) Validate() error {
 	case len(o.Stop) > 0 && o.Beam != decoding.Beam{}:
 		return fmt.Errorf("both beam search and Stop are requested: choose one")
 	case slices.Contains(o.Stop, ""):
-		return fmt.Errorf("Stop has an empty text")
+		return fmt.Errorf("there is an empty text in Stop")
 	}
 	return o.Method.Validate()
 }
