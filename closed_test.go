@@ -40,6 +40,47 @@ func TestClosed(t *testing.T) {
 	}
 }
 
+// While Close waits for a call, another one is refused at once. Caught when planted: a lock that Close holds while it waits.
+func TestCallsWhileClosing(t *testing.T) {
+	m := load(t)
+	w := &blocking{writes: make(chan struct{}, 99), release: make(chan struct{})}
+	streamed := make(chan error)
+	go func() {
+		_, err := m.Stream(t.Context(), w, []string{"2026"}, ut.DecodeOptions{})
+		streamed <- err
+	}()
+	<-w.writes // the call is in progress
+	closed := make(chan struct{})
+	go func() { m.Close(); close(closed) }()
+	for {
+		_, err := m.Decode(t.Context(), []string{"12"}, ut.DecodeOptions{})
+		if errors.Is(err, ut.ErrClosed) {
+			break // Close has begun
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case <-closed:
+		t.Error("closed during a call")
+	default:
+	}
+	close(w.release)
+	if err := <-streamed; err != nil {
+		t.Error(err)
+	}
+	<-closed
+}
+
+// blocking writes nothing until it is released.
+type blocking struct{ writes, release chan struct{} }
+
+func (b *blocking) Write(p []byte) (int, error) {
+	b.writes <- struct{}{}
+	<-b.release
+	return len(p), nil
+}
+
 // closing begins to close a model when something is written.
 type closing struct {
 	m      *ut.Model

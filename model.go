@@ -19,8 +19,10 @@ type Model struct {
 	model   *pipeline.Model
 	backend compute.Backend
 
-	calls  sync.RWMutex // read by the calls in progress; it guards closed
-	closed bool
+	closing sync.Mutex     // guards closed, which is false when a call begins
+	calls   sync.WaitGroup // in progress
+	free    sync.Once
+	closed  bool
 }
 
 // LoadOptions determines what is loaded. The zero value loads the best checkpoint on the default backend.
@@ -45,26 +47,28 @@ func Load(dir string, o LoadOptions) (*Model, error) {
 	return &Model{model: m, backend: backend}, nil
 }
 
-// begin begins a call, which ends with m.calls.RUnlock, unless the model is closed.
+// begin begins a call, which ends with m.calls.Done, unless the model is closed.
 func (m *Model) begin() error {
-	m.calls.RLock()
+	m.closing.Lock()
+	defer m.closing.Unlock()
 	if m.closed {
-		m.calls.RUnlock()
 		return ErrClosed
 	}
+	m.calls.Add(1)
 	return nil
 }
 
-// Close waits for the calls in progress and frees the model and its backend. Closing it again does nothing.
+// Close waits for the calls in progress and frees the model and its backend. Calls that begin meanwhile return [ErrClosed] at once. Closing it again
+// does nothing.
 func (m *Model) Close() {
-	m.calls.Lock()
-	defer m.calls.Unlock()
-	if m.closed {
-		return
-	}
+	m.closing.Lock()
 	m.closed = true
-	m.model.Close()
-	m.backend.Finalize()
+	m.closing.Unlock()
+	m.calls.Wait()
+	m.free.Do(func() {
+		m.model.Close()
+		m.backend.Finalize()
+	})
 }
 
 // Run returns the model's configuration.
@@ -84,7 +88,7 @@ func (m *Model) Exit(e Exit) error {
 	if err := m.begin(); err != nil {
 		return err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	return m.model.Exit(e)
 }
 
@@ -129,7 +133,7 @@ func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	found, err := m.model.Decode(ctx, inputs, o.pipeline())
 	if err != nil {
 		return nil, err
@@ -155,7 +159,7 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o Deco
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	found, err := m.model.Stream(ctx, w, inputs, o.pipeline())
 	return answersOf(found), err
 }
@@ -175,7 +179,7 @@ func (m *Model) Classify(ctx context.Context, inputs []string) ([]Classified, er
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	found, err := m.model.ClassifyAll(ctx, inputs, 0)
 	if err != nil {
 		return nil, err
@@ -204,7 +208,7 @@ func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	found, err := m.model.Tag(ctx, sentences, 0)
 	if err != nil {
 		return nil, err
@@ -233,7 +237,7 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	found, err := m.model.Score(ctx, pairs, 0)
 	if err != nil {
 		return nil, err
@@ -271,7 +275,7 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, er
 	if err := m.begin(); err != nil {
 		return Evaluation{}, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	e, err := m.model.Evaluate(ctx, pipeline.Protocol{Selection: o.Selection, File: o.File, Beam: o.Beam, TeacherForced: o.TeacherForced})
 	return Evaluation{e.Row.Examples, e.Metrics, e.Notes, e.Encoder, e.Decoder}, err
 }
@@ -281,6 +285,6 @@ func (m *Model) Trace(ctx context.Context, input string) (*Trace, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
-	defer m.calls.RUnlock()
+	defer m.calls.Done()
 	return m.model.Trace(ctx, input)
 }

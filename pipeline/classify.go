@@ -214,7 +214,7 @@ func (m *Model) spellClasses(a *Classified, found evaluation.Shares) {
 }
 
 // inTurns calls compute with an evaluator that lets other calls compute between two batches. An example that cannot be computed, even
-// alone, is passed to failed and does not affect the others.
+// alone, is passed to failed and does not affect the others. The error is that of ctx if that has ended, also in the last batch.
 func (m *Model) inTurns(ctx context.Context, failed func(example int, err error), compute func(*evaluation.Evaluator) error) error {
 	return m.queue.InTurns(ctx, func(pause func()) error {
 		if m.kept == nil {
@@ -222,7 +222,7 @@ func (m *Model) inTurns(ctx context.Context, failed func(example int, err error)
 		}
 		e := m.Evaluator()
 		e.Kept, e.Pause, e.Failed = m.kept, pause, failed
-		return compute(e)
+		return cmp.Or(compute(e), ctx.Err())
 	})
 }
 
