@@ -34,6 +34,9 @@ func (m *Model) ExportTo(dir string) error {
 	return m.exportTo(dir)
 }
 
+// vocabularyKey is the key of config.json that only an export has.
+const vocabularyKey = "vocabulary"
+
 func (m *Model) exportTo(dir string) error {
 	file, err := m.portable()
 	if err != nil {

@@ -165,3 +165,19 @@ func TestExportOfAChangedRun(t *testing.T) {
 		}
 	}
 }
+
+// The folder of an export is no run, and the error says what it is. Caught when planted: the error of a run of another version.
+func TestLoadOfAnExport(t *testing.T) {
+	m, err := pipeline.Load(copierDir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	dir := filepath.Join(t.TempDir(), "export")
+	if err := m.ExportTo(dir); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pipeline.Load(dir, enginetest.Backend(t)); err == nil || !strings.HasPrefix(err.Error(), dir+" is an export for other programs, not a run") {
+		t.Error(err)
+	}
+}

@@ -17,6 +17,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/strictjson"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
@@ -196,6 +197,9 @@ func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err er
 	if err := log.Config(&r); err != nil {
 		if errors.Is(err, runlog.ErrNotJSON) {
 			return r, err
+		}
+		if key := (*strictjson.UnknownKeyError)(nil); errors.As(err, &key) && key.Key == vocabularyKey && key.Path == "" {
+			return r, fmt.Errorf("%s is an export for other programs, not a run: use the run directory that it is of, or one that ut export --run writes", log.Dir())
 		}
 		return r, fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
 	}
