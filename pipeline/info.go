@@ -46,7 +46,8 @@ type Info struct {
 	CPUSeconds  float64     `json:"cpu_seconds"` // of all processes that trained it; 0 in runs of earlier versions
 	Backend     string      `json:"backend"`     // of the newest of these processes; "" in runs of earlier versions
 
-	weightsOnly bool
+	weightsOnly   bool
+	validationDue bool // the newest checkpoint is of an interruption before a validation
 }
 
 // A DataFile is a file or folder that the configuration names.
@@ -103,7 +104,7 @@ func ReadInfo(dir string) (Info, error) {
 		i.Status = Damaged
 	case i.weightsOnly:
 		i.Status = WeightsOnly
-	case i.Step >= i.Steps || i.Stopped != "":
+	case i.Step >= i.Steps && !i.validationDue || i.Stopped != "":
 		i.Status = Finished
 	case i.Diverged > 0:
 		i.Status = Diverged
@@ -217,6 +218,7 @@ func (i *Info) readCheckpoints(log *runlog.Run) error {
 	saved, err := training.SavedIn(c)
 	i.weightsOnly = c.Meta[training.StateKey] == ""
 	i.Step, i.Seconds, i.Parameters = max(i.Step, c.Step), saved.Seconds, saved.Parameters
+	i.validationDue = saved.ValidationDue
 	if i.unchanged(log, c) {
 		i.Stopped = saved.Stopped
 	}

@@ -133,6 +133,9 @@ func TestInterruptAfterTheLastUpdate(t *testing.T) {
 	if got := strings.Join(done, " "); got != "step-000000017.safetensors validation" {
 		t.Errorf("after the last update: %s", got)
 	}
+	if saved, err := training.SavedIn(newest(t, tr.Log)); err != nil || !saved.ValidationDue {
+		t.Errorf("after the last update: %+v, %v", saved, err)
+	}
 	tr = resumed(t, tr)
 	tr.Notify = func(line string) {
 		if strings.Contains(line, "already finished") {
@@ -141,5 +144,8 @@ func TestInterruptAfterTheLastUpdate(t *testing.T) {
 	}
 	if err := want.equal(finish(t, tr)); err != nil {
 		t.Error(err)
+	}
+	if saved, err := training.SavedIn(newest(t, tr.Log)); err != nil || saved.ValidationDue {
+		t.Errorf("at the end: %+v, %v", saved, err)
 	}
 }

@@ -252,6 +252,8 @@ type Saved struct {
 	Seconds    float64 // of training
 	Stopped    string  // "accuracy", "perfect" or "patience": why training ended before its last update; "" if it did not
 	Parameters int     // numbers in the parameters of the model
+
+	ValidationDue bool // the validation after this step is not made yet, so training can be resumed even after the last update
 }
 
 // SavedIn returns what a checkpoint says about the training so far, which is nothing if it holds the weights only.
@@ -262,7 +264,7 @@ func SavedIn(c *runlog.Checkpoint) (Saved, error) {
 	} else if err := json.Unmarshal([]byte(kept), &s); err != nil {
 		return Saved{}, fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
-	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped}
+	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped, ValidationDue: s.ValidationDue}
 	for _, p := range Parameters(c.Tensors) {
 		n := 1
 		for _, size := range p.Shape {
