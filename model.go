@@ -112,7 +112,7 @@ type Alternative struct {
 // DecodeOptions determines how answers are searched for. The zero value is greedy decoding.
 type DecodeOptions struct {
 	Beam      Beam     // beam search, unless it is zero
-	Sampling  Sampling // sampling, unless it is zero
+	Sampling  Sampling // sampling, unless it is zero; with a temperature, a TopP of 0 means all tokens, too
 	Seed      uint64   // of sampling
 	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
 	MaxLength int      // tokens of an answer; 0: enough for the task
@@ -121,6 +121,9 @@ type DecodeOptions struct {
 }
 
 func (o DecodeOptions) pipeline() pipeline.DecodeOptions {
+	if o.Sampling.Temperature != 0 && o.Sampling.TopP == 0 {
+		o.Sampling.TopP = 1
+	}
 	return pipeline.DecodeOptions{
 		Method:    decoding.Method{Beam: o.Beam, Sampling: o.Sampling, Seed: o.Seed, First: o.First},
 		MaxLength: o.MaxLength, MaxSource: o.MaxSource, Memory: o.Memory,
