@@ -100,6 +100,7 @@ type Answer struct {
 	LogProb      float64       // of Text and its end, natural logarithm
 	Finished     bool          // false: the answer was cut off at its largest length
 	Alternatives []Alternative // further answers of beam search, often none unless Beam.Best asks for them; the best first
+	Details      *Details      // nil unless DecodeOptions.Details asks for them, and for an answer without tokens
 }
 
 // Alternative is another answer to the same input. It is finished if the first answer is, and cut off if that is.
@@ -117,6 +118,7 @@ type DecodeOptions struct {
 	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
 	MaxLength int      // tokens of an answer; 0: enough for the task
 	MaxSource int      // tokens of an input, longer ones are errors; 0: 10,000
+	Details   bool     // Decode returns Answer.Details, for which the model runs once more over each input and its answer; Stream has none
 	Memory    int64    // bytes, estimated, of the caches of what is decoded at a time; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
 
@@ -126,7 +128,7 @@ func (o DecodeOptions) pipeline() pipeline.DecodeOptions {
 	}
 	return pipeline.DecodeOptions{
 		Method:    decoding.Method{Beam: o.Beam, Sampling: o.Sampling, Seed: o.Seed, First: o.First},
-		MaxLength: o.MaxLength, MaxSource: o.MaxSource, Memory: o.Memory,
+		MaxLength: o.MaxLength, MaxSource: o.MaxSource, Details: o.Details, Memory: o.Memory,
 	}
 }
 
@@ -147,7 +149,7 @@ func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([
 func answersOf(found []pipeline.Answer) []Answer {
 	answers := make([]Answer, len(found))
 	for i, a := range found {
-		answers[i] = Answer{Text: a.Text, Err: a.Err, Unknown: a.Unknown, LogProb: a.LogProb, Finished: a.Finished}
+		answers[i] = Answer{Text: a.Text, Err: a.Err, Unknown: a.Unknown, LogProb: a.LogProb, Finished: a.Finished, Details: a.Details}
 		for _, other := range a.Others {
 			answers[i].Alternatives = append(answers[i].Alternatives, Alternative{other.Text, other.LogProb, other.Finished})
 		}

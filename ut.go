@@ -46,6 +46,7 @@ type (
 type (
 	Beam       = decoding.Beam     // beam search
 	Sampling   = decoding.Sampling // temperature, top-k and top-p
+	Details    = pipeline.Details  // tokens, ponder times and alignment of an answer
 	Exit       = halting.Exit      // when to stop computing earlier than trained
 	Selection  = task.Selection    // which held-out examples
 	Trace      = viewer.Trace      // one forward pass; package viewer writes it as page, SVG or text
