@@ -199,7 +199,7 @@ func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err er
 			return r, err
 		}
 		if key := (*strictjson.UnknownKeyError)(nil); errors.As(err, &key) && key.Key == vocabularyKey && key.Path == "" {
-			return r, fmt.Errorf("%s is an export for other programs, not a run: use the run directory that it is of, or one that ut export --run writes", log.Dir())
+			return r, fmt.Errorf("%s is an export for other programs, not a run: use the run directory that it is of, or export that as a run", log.Dir())
 		}
 		return r, fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
 	}

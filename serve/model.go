@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 )
@@ -16,6 +17,7 @@ import (
 type entry struct {
 	name, dir string
 	backend   compute.Backend
+	types     experiment.Extensions
 	metrics   *metrics
 
 	mu      sync.Mutex // guards current
@@ -35,12 +37,12 @@ type loaded struct {
 	users   sync.WaitGroup // requests; one is added only while the checkpoint is current
 }
 
-func newEntry(dir string, backend compute.Backend, m *metrics) (*entry, error) {
+func newEntry(dir string, backend compute.Backend, types experiment.Extensions, m *metrics) (*entry, error) {
 	whole, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, metrics: m}
+	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, types: types, metrics: m}
 	e.tried, _, _ = e.marked() // before loading: a better checkpoint that is marked meanwhile is loaded later
 	e.current, err = e.load()
 	if err != nil {
@@ -50,7 +52,7 @@ func newEntry(dir string, backend compute.Backend, m *metrics) (*entry, error) {
 }
 
 func (e *entry) load() (*loaded, error) {
-	m, err := pipeline.Load(e.dir, e.backend)
+	m, err := pipeline.LoadOptions{Extensions: e.types}.Load(e.dir, e.backend)
 	if err != nil {
 		return nil, err
 	}

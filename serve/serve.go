@@ -17,19 +17,21 @@ import (
 	"time"
 
 	"github.com/gomlx/compute"
+	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 )
 
 // Options are the limits of a server. Zero values mean the defaults, except for Token.
 type Options struct {
-	Timeout    time.Duration // for computing the answer to a request; default 1 minute
-	MaxBody    int64         // bytes of the body of a request; default 1 MiB
-	MaxPrompts int           // prompts or texts of a request, times its n; default 128
-	MaxSource  int           // tokens of a prompt or text; default 2000
-	MaxTokens  int           // tokens of an answer; default 2000
-	MaxQueue   int           // requests that wait or are computed at a time; more get status 429; default 128
-	Token      string        // that clients must send as bearer token; "": none
-	Log        func(string)  // called with one line when a model is reloaded or cannot be, and at an internal error, also by several goroutines at once; may be nil
+	Timeout    time.Duration         // for computing the answer to a request; default 1 minute
+	MaxBody    int64                 // bytes of the body of a request; default 1 MiB
+	MaxPrompts int                   // prompts or texts of a request, times its n; default 128
+	MaxSource  int                   // tokens of a prompt or text; default 2000
+	MaxTokens  int                   // tokens of an answer; default 2000
+	MaxQueue   int                   // requests that wait or are computed at a time; more get status 429; default 128
+	Token      string                // that clients must send as bearer token; "": none
+	Extensions experiment.Extensions // types of the models that other modules define
+	Log        func(string)          // called with one line when a model is reloaded or cannot be, and at an internal error, also by several goroutines at once; may be nil
 }
 
 func (o Options) withDefaults() Options {
@@ -102,7 +104,7 @@ func (s *Server) open(dirs []string, backend compute.Backend) error {
 		return errors.New("no run directories: name at least one")
 	}
 	for _, dir := range dirs {
-		e, err := newEntry(dir, backend, s.metrics)
+		e, err := newEntry(dir, backend, s.options.Extensions, s.metrics)
 		if err != nil {
 			return err
 		}
