@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -35,6 +36,7 @@ func (s *Server) endpoints() []endpoint {
 			writeJSON(w, http.StatusOK, json.RawMessage(description))
 		}},
 		{method: http.MethodGet, path: "/v1/models", show: s.list},
+		{method: http.MethodGet, path: aModel, show: s.describe},
 		{method: http.MethodPost, path: "/v1/completions", compute: s.complete},
 		{method: http.MethodPost, path: "/v1/score", compute: s.score},
 		{method: http.MethodPost, path: "/v1/classify", compute: s.classify},
@@ -52,6 +54,9 @@ func (s *Server) Handler() http.Handler {
 		start, name := time.Now(), "other"
 		answer := &response{ResponseWriter: w}
 		e, known := table[r.URL.Path]
+		if folder, name := path.Split(r.URL.Path); !known && name != "" && folder == path.Dir(aModel)+"/" {
+			e, known = table[aModel]
+		}
 		if known {
 			name = e.path
 		}

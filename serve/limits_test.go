@@ -143,7 +143,7 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("%s %.80s: %d %s, want %d %s", test.path, test.body, status, message, test.status, test.message)
 		}
 	}
-	for path, want := range map[string]int{"/": 200, "/page": 404, "/page/": 404, "/page/main.js": 404, "/v1/models/copier": 404, "/v1/../healthz": 404, "//healthz": 404, "/%2e%2e/etc/passwd": 404, "/healthz": 200, "/v1/score": 405} {
+	for path, want := range map[string]int{"/": 200, "/page": 404, "/page/": 404, "/page/main.js": 404, "/v1/models/copier": 200, "/v1/models/other": 404, "/v1/models/": 404, "/v1/models/copier/": 404, "/v1/models/x/copier": 404, "/v1/../healthz": 404, "//healthz": 404, "/%2e%2e/etc/passwd": 404, "/healthz": 200, "/v1/score": 405} {
 		if status, text := send(t, web, http.MethodGet, path, ""); status != want {
 			t.Errorf("%s: %d %s", path, status, text)
 		}
@@ -156,7 +156,7 @@ func TestToken(t *testing.T) {
 	s, web := opened(t, Options{Token: "secret"})
 	for header, want := range map[string]int{"": 401, "Bearer": 401, "Bearer secre": 401, "Bearer secrets": 401, "Basic secret": 401, "Bearer secret": 200, "bearer secret": 200} {
 		for _, e := range s.endpoints() {
-			r, err := http.NewRequestWithContext(t.Context(), e.method, web.URL+e.path, strings.NewReader(`{"prompt": "1", "input": "1", "pairs": [{"target": "1"}]}`))
+			r, err := http.NewRequestWithContext(t.Context(), e.method, web.URL+strings.Replace(e.path, "{model}", "copier", 1), strings.NewReader(`{"prompt": "1", "input": "1", "pairs": [{"target": "1"}]}`))
 			if err != nil {
 				t.Fatal(err)
 			}

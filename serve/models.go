@@ -2,6 +2,7 @@ package serve
 
 import (
 	"net/http"
+	"path"
 	"strings"
 
 	"universal-transformer/pipeline"
@@ -103,11 +104,31 @@ func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	models := []modelJSON{}
 	for _, e := range s.models {
 		m := e.use()
-		models = append(models, modelJSON{e.name, "model", m.since.Unix(), "ut", kind(m.Model), m.Run.Task.Value.String(), m.Step, m.profile.Reads, m.profile.Examples, m.profile.Traces, m.profile.Exits})
+		models = append(models, newModel(e, m))
 		m.users.Done()
 	}
 	writeJSON(w, http.StatusOK, struct {
 		Object string      `json:"object"`
 		Data   []modelJSON `json:"data"`
 	}{"list", models})
+}
+
+// aModel is the path of one model, with its name in place of the last element.
+const aModel = "/v1/models/{model}"
+
+// describe answers with the description of one model.
+func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
+	name := path.Base(r.URL.Path)
+	e, m, err := s.model(&name)
+	if err != nil {
+		f := failureOf(err)
+		writeJSON(w, f.status, f.json())
+		return
+	}
+	defer m.users.Done()
+	writeJSON(w, http.StatusOK, newModel(e, m))
+}
+
+func newModel(e *entry, m *loaded) modelJSON {
+	return modelJSON{e.name, "model", m.since.Unix(), "ut", kind(m.Model), m.Run.Task.Value.String(), m.Step, m.profile.Reads, m.profile.Examples, m.profile.Traces, m.profile.Exits}
 }
