@@ -41,10 +41,12 @@ fuzz: ## run the fuzz target of every parser, FUZZ=1000000x executions each, FUZ
 examples: ## build and run the programs below examples, each a module of its own
 	@for folder in examples/*/; do echo "$$folder"; (cd "$$folder" && $(GO) vet ./... && $(GO) run .) || exit 1; done
 
+# Without commands, reference vectors and tests of files, which share nothing between goroutines.
 race: ## run the race detector on the packages whose tests take minutes, and on cpu's threads
 	$(GO) test -race -timeout 10m ./cpu/internal/exec
 	$(GO) test -race -timeout 10m -run '^Test(SharedExecutable|SameBits|SpareMemory|Conformance|Graphs)$$/threads=3' ./cpu
-	$(GO) test -race -timeout 10m -skip '^Test(Dates|LongWords|WrittenExamplesOfEveryTask|PicturesOfEveryModel)$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment ./internal/...
+	$(GO) test -race -timeout 10m -skip '^Test(Dates|LongWords|WrittenExamplesOfEveryTask|PicturesOfEveryModel)$$' ./pipeline ./runlog ./subword ./bleu ./viewer ./task/... ./experiment \
+		$$($(GO) list ./internal/... | grep -v -e /internal/cmd/ -e /internal/golden$$ -e /internal/repository$$)
 
 race-all: ## run the race detector on all packages: about an hour
 	UT_LONG=1 $(GO) test -race -gcflags='github.com/gomlx/compute/...=-d=checkptr=0' -timeout 90m $(PACKAGES)
@@ -65,7 +67,7 @@ check-mpi: ## compare several ranks under mpirun with one process, and kill some
 	scripts/ranks.sh
 
 cross: ## vet and build for other systems and processors
-	@for target in linux/arm64 darwin/arm64 windows/amd64; do echo "vet $$target"; \
+	@for target in darwin/arm64 windows/amd64; do echo "vet $$target"; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) vet $(PACKAGES) || exit 1; done
 
 generate: ## regenerate the generated kernels
