@@ -154,8 +154,7 @@ func likeliest(logP []float64) (vocab.ID, error) {
 	return best, nil
 }
 
-// above returns the first place from a place on whose value, plus a summand, is not at most a bound: it is larger, or one of them is NaN.
-// Without one it returns the length.
+// above returns the first index i >= from for which values[i] + summand exceeds a bound or is NaN, or the length if there is none.
 func above(values []float64, from int, summand, bound float64) int {
 	for from < len(values) && values[from]+summand <= bound {
 		from++

@@ -16,8 +16,8 @@ import (
 func readsTexts(k task.Kind) bool { return k == task.Classification || k == task.Tagging }
 
 // adopted returns parameters of r's model, which reads sources, that start from those of a language model. The language model's stack becomes
-// the encoder, and the rows of its embedding those of the same tokens. What a language model does not have, such as a readout of classes, has
-// the values that a new run begins with; notes name it. The language model's own readout is not used.
+// the encoder, and the rows of its embedding those of the same tokens. Parameters that a language model does not have, such as a readout of
+// classes, keep their initial values; notes name them. The language model's own readout is not used.
 func adopted(backend compute.Backend, r experiment.Run, from, to task.Vocabularies, parameters []safetensors.Tensor) (list []safetensors.Tensor, notes []string, err error) {
 	tokens := matchTokens("source", from.Target, to.Source)
 	if tokens.found == 0 {

@@ -48,7 +48,7 @@ func beginning(log *runlog.Run) (string, error) {
 	return filepath.Join(log.Dir(), filepath.FromSlash(p.RelativeTo)), err
 }
 
-// Located returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
+// located returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
 // run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
 // folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training are
 // reported; data that are nowhere keep their path.

@@ -25,7 +25,7 @@ type endpoint struct {
 	method, path string
 	public       bool // needs no token
 	show         http.HandlerFunc
-	compute      func(ctx context.Context, w http.ResponseWriter, body []byte) error // in place of show, for what waits for a model
+	compute      func(ctx context.Context, w http.ResponseWriter, body []byte) error // used instead of show by endpoints that run a model
 }
 
 func (s *Server) endpoints() []endpoint {

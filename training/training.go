@@ -36,7 +36,7 @@ type Trainer struct {
 	Validation []batch.Batch
 	Log        *runlog.Run
 	From       *runlog.Checkpoint // to continue from, nil for a new run; only rank 0 needs it. Run sets it to nil
-	// Begin is called on rank 0 when nothing can refuse the run any more, before its directory changes. May be nil.
+	// Begin is called on rank 0 after all checks have passed, before the run directory changes. May be nil.
 	Begin func() error
 	// Decoded evaluates decoded answers at every validation, with the variables of store. The metrics are logged as "decoded_" and their
 	// names; BestByMeasure uses the first, for which higher is better. May be nil.

@@ -119,7 +119,7 @@ func (a *blockAttention) visible(scores *Node, rest []*Node) (visible *Node, aft
 // withBackward returns x, whose gradients with respect to inputs are those that backward returns for the gradient of x. GoMLX only has
 // nodes with a gradient of their own that have one input; so each input gets such a node, on which the result depends by a difference of 0.
 func withBackward(x *Node, inputs []*Node, backward func(dx *Node) []*Node) *Node {
-	var gradients []*Node // those of the inputs are asked for after that of the result
+	var gradients []*Node // set before they are read: the gradient of the result is computed before those of the inputs
 	for i, input := range inputs {
 		own := IdentityWithCustomGradient(input, func(_, _ *Node) *Node { return gradients[i] })
 		element := Reshape(Slice(own, slices.Repeat([]SliceAxisSpec{AxisElem(0)}, own.Rank())...))

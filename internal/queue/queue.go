@@ -28,8 +28,8 @@ type Queue struct {
 	OnBatch func(sources int) // called with the size of each batch before it is decoded; may be nil; set it before the first request
 
 	decoder func() (*decoding.Decoder, error)
-	busy    chan struct{} // full while somebody computes; those who wait come in their order
-	batches sync.RWMutex  // read by who has a batch half decoded
+	busy    chan struct{} // full while a request is computed; waiting requests are served first in, first out
+	batches sync.RWMutex  // read-locked while a batch is being decoded
 
 	mu           sync.Mutex // guards the lanes, but for their turns
 	small, large lane
