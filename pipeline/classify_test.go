@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"testing"
@@ -15,7 +16,7 @@ import (
 	"universal-transformer/task/labels"
 )
 
-// A class is the most probable one, the first of several, and neither padding nor End.
+// A class is the most probable one, the first of several.
 func TestMostProbable(t *testing.T) {
 	for _, c := range []struct {
 		probabilities []float64
@@ -111,5 +112,23 @@ func TestInTurns(t *testing.T) {
 	})
 	if !errors.Is(err, problem) || !slices.Equal(failed, []int{7}) {
 		t.Errorf("examples %v fail, %v", failed, err)
+	}
+}
+
+// A context that ends while the last batch is computed ends the call: nothing is returned as if it were complete.
+// Caught when planted: the error of the computation alone.
+func TestContextThatEndsInTheLastBatch(t *testing.T) {
+	m, err := Load("testdata/copier", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	err = m.inTurns(ctx, nil, func(*evaluation.Evaluator) error {
+		cancel()
+		return nil
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
 	}
 }

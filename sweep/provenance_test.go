@@ -274,7 +274,7 @@ func plausibleProvenance(p Provenance) error {
 		return fmt.Errorf("threads is %d, with the backend %q", p.Threads, p.Backend)
 	case (p.WallSeconds == 0) != (p.CPUSeconds == 0):
 		return fmt.Errorf("wall_seconds is %v and cpu_seconds %v: both or none are recorded", p.WallSeconds, p.CPUSeconds)
-	case p.CPUSeconds > 1.25*float64(p.Threads)*p.WallSeconds+0.25: // the garbage collector has threads of its own, which a short measurement feels
+	case p.CPUSeconds > 1.25*float64(p.Threads)*p.WallSeconds+0.1: // the garbage collector has threads of its own, which measurements of a quarter of a second feel
 		return fmt.Errorf("cpu_seconds is %v in %v seconds on %d threads", p.CPUSeconds, p.WallSeconds, p.Threads)
 	}
 	return nil
