@@ -29,15 +29,11 @@ func (r Run) Set(assignments ...string) (Run, error) {
 		return r, err
 	}
 	for _, assignment := range assignments {
-		path, text, ok := strings.Cut(assignment, "=")
-		if !ok {
-			return r, fmt.Errorf("%q is not an assignment: write path=value, as in model.width=128", assignment)
-		}
-		s := setter{path: path, value: jsonOrText(text)}
-		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
+		s, err := assigned(tree, assignment)
+		if err != nil {
 			return r, err
 		}
-		if _, err := r.decode(tree); err != nil && !r.assignText(tree, path, text, s.value) {
+		if _, err := r.decode(tree); err != nil && !r.assignText(tree, assignment, s.value) {
 			return r, s.explain(r, assignment, err)
 		}
 	}
@@ -59,9 +55,7 @@ func (r Run) FieldsWith(assignments ...string) (map[string]any, error) {
 		return nil, err
 	}
 	for _, assignment := range assignments {
-		path, text, _ := strings.Cut(assignment, "=")
-		s := setter{path: path, value: jsonOrText(text)}
-		if err := s.assign(tree, "", strings.Split(path, ".")); err != nil {
+		if _, err := assigned(tree, assignment); err != nil {
 			return nil, err
 		}
 	}
@@ -86,6 +80,16 @@ func (r Run) tree() (map[string]any, error) {
 		err = m.Err
 	}
 	return nil, err
+}
+
+// assigned makes an assignment in a tree of JSON values, without a check of the result.
+func assigned(tree map[string]any, assignment string) (*setter, error) {
+	path, text, ok := strings.Cut(assignment, "=")
+	if !ok {
+		return nil, fmt.Errorf("%q is not an assignment: write path=value, as in model.width=128", assignment)
+	}
+	s := &setter{path: path, value: jsonOrText(text)}
+	return s, s.assign(tree, "", strings.Split(path, "."))
 }
 
 // dropReplaced removes the fields that have no meaning beside assigned ones: the size of another tokenizer and the other measure of a batch.
@@ -116,12 +120,13 @@ func removeTokenizerSize(tree map[string]any, assigned func(field string) bool) 
 }
 
 // assignText reports whether a number or truth value is valid as text, such as the name of a file, and assigns it.
-func (r Run) assignText(tree map[string]any, path, text string, value any) bool {
+func (r Run) assignText(tree map[string]any, assignment string, value any) bool {
 	switch value.(type) {
 	case json.Number, bool:
 	default:
 		return false
 	}
+	path, text, _ := strings.Cut(assignment, "=")
 	s := setter{path: path, value: text}
 	if s.assign(tree, "", strings.Split(path, ".")) != nil {
 		return false
