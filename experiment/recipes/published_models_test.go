@@ -1,14 +1,12 @@
 package recipes_test
 
 import (
-	"context"
 	"fmt"
 	"math"
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/paper/measure"
-	"universal-transformer/pipeline"
 	"universal-transformer/sweep"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
@@ -25,7 +23,7 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 	if len(recipe.Needs) == 0 {
 		key := fmt.Sprintf("%#v %#v", was.Model.Value, was.Task.Value)
 		if _, ok := j.counts[key]; !ok {
-			j.counts[key] = parameters{fixed: j.count(was, pipeline.Assumed{})}
+			j.counts[key] = parameters{fixed: countParameters(j.t, was, 0)}
 		}
 		if want := j.counts[key].fixed; float64(r.Parameters) != want {
 			return fmt.Errorf("parameters is %d, the model has %v", r.Parameters, want)
@@ -36,7 +34,7 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 	c, ok := j.counts[key]
 	if !ok {
 		const few, many = 20, 30 // tokens
-		ofFew, ofMany := j.count(was, pipeline.Assumed{Vocabulary: few, Length: 8}), j.count(was, pipeline.Assumed{Vocabulary: many, Length: 8})
+		ofFew, ofMany := countParameters(j.t, was, few), countParameters(j.t, was, many)
 		c.perToken = (ofMany - ofFew) / (many - few)
 		c.fixed = ofFew - few*c.perToken
 		j.counts[key] = c
@@ -49,16 +47,6 @@ func (j *judge) parameters(r sweep.Result, recipe recipes.Recipe, was experiment
 		return fmt.Errorf("parameters is %d, which are %v tokens: the tokenizer has %d", r.Parameters, tokens, want)
 	}
 	return facts.same(r, "parameters: size of the vocabularies", tokens)
-}
-
-// count returns the number of parameters of a run's model, with the vocabularies of its task if nothing is assumed.
-func (j *judge) count(r experiment.Run, a pipeline.Assumed) float64 {
-	j.t.Helper()
-	e, err := pipeline.NewEstimate(context.Background(), nil, r, pipeline.EstimateOptions{Assumed: a})
-	if err != nil {
-		j.t.Fatal(err)
-	}
-	return float64(e.Parameters)
 }
 
 // sequenceSets checks the sets of tables 4 to 6, and their numbers of tokens: those that the task of the configuration generates.

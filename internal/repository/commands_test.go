@@ -140,6 +140,57 @@ func TestPackagesOfScriptsExist(t *testing.T) {
 	}
 }
 
+// testPattern is the pattern of a go test command and its package.
+var testPattern = regexp.MustCompile(`(?m)-(?:run|skip) '\^(?:Test)?\(?([A-Za-z|]+)\)?\$[^']*'.* (\.(?:/[\w/]+)?)( #.*)?$`)
+
+// Tests that scripts choose by name exist in the package they name. Caught when planted: a test that was renamed; a test of another package.
+func TestTestsOfScriptsExist(t *testing.T) {
+	scripts, err := filepath.Glob(filepath.Join(root, "scripts", "*.sh"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, file := range scripts {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range testPattern.FindAllStringSubmatch(string(text), -1) {
+			have := testsOf(t, m[2])
+			for name := range strings.SplitSeq(m[1], "|") {
+				found++
+				if name = "Test" + strings.TrimPrefix(name, "Test"); !slices.Contains(have, name) {
+					t.Errorf("%s: %s has no %s", file, m[2], name)
+				}
+			}
+		}
+	}
+	if found < 40 {
+		t.Errorf("found %d names of tests in scripts, want at least 40", found)
+	}
+}
+
+var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
+// testsOf are the names of the tests in a folder.
+func testsOf(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root, folder, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range testFunction.FindAllStringSubmatch(string(text), -1) {
+			names = append(names, m[1])
+		}
+	}
+	return names
+}
+
 func TestMakefileTargets(t *testing.T) {
 	have := targets(read(t, "Makefile"))
 	for _, name := range strings.Fields("help build demo test check golden bench") {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"unicode/utf8"
 
@@ -20,22 +21,32 @@ import (
 
 var root = filepath.Join("..", "..", "results")
 
-// published are the published results and their pages.
+// published are the published results and their pages, read and rendered once. Tests must not change them.
 func published(t *testing.T) ([]sweep.Result, Pages) {
 	t.Helper()
-	in, err := ReadInput(root)
+	in, err := publishedInput()
 	if err != nil || len(in.Results) == 0 {
 		t.Fatalf("%d results, %v", len(in.Results), err)
 	}
-	pages, err := Render(in, "results", func(file string) bool {
-		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
-		return err == nil
-	})
+	pages, err := publishedPages()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return in.Results, pages
 }
+
+var publishedInput = sync.OnceValues(func() (Input, error) { return ReadInput(root) })
+
+var publishedPages = sync.OnceValues(func() (Pages, error) {
+	in, err := publishedInput()
+	if err != nil {
+		return Pages{}, err
+	}
+	return Render(in, "results", func(file string) bool {
+		_, err := os.Stat(filepath.Join(root, filepath.FromSlash(file)))
+		return err == nil
+	})
+})
 
 // Every published result can be read, and RESULTS.md, the pages of the tables and their figures are what make report writes.
 func TestPublishedPages(t *testing.T) {
