@@ -2,14 +2,22 @@ package engine
 
 import "errors"
 
-// Plain returns a backend's error about insufficient memory without the names of graphs and Go functions that GoMLX puts before it. Other
-// errors, and nil, are returned unchanged.
+// A MemoryError is a backend's error about insufficient memory.
+type MemoryError interface {
+	error
+	Memory() (need, have int) // bytes
+}
+
+// AsMemoryError returns the error about insufficient memory in the chain of err, without the names of graphs and Go functions that GoMLX puts
+// before it, and whether there is one.
+func AsMemoryError(err error) (short MemoryError, ok bool) {
+	ok = errors.As(err, &short)
+	return short, ok
+}
+
+// Plain returns the error about insufficient memory in the chain of err, if there is one, and otherwise err.
 func Plain(err error) error {
-	var short interface {
-		error
-		Memory() (need, have int)
-	}
-	if errors.As(err, &short) {
+	if short, ok := AsMemoryError(err); ok {
 		return short
 	}
 	return err

@@ -2,13 +2,13 @@ package pipeline
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
+	"universal-transformer/engine"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/task"
@@ -121,11 +121,7 @@ func (m *Model) cache(ctx context.Context, p Protocol) (*Cache, error) {
 
 // shorterExamples adds advice to a backend's error about insufficient memory.
 func shorterExamples(err error) error {
-	var short interface {
-		error
-		Memory() (need, have int)
-	}
-	if errors.As(err, &short) {
+	if short, ok := engine.AsMemoryError(err); ok {
 		return fmt.Errorf("%w; choose shorter examples", short)
 	}
 	return err

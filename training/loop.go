@@ -3,7 +3,6 @@ package training
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/gomlx/core/tensors"
+	"universal-transformer/engine"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/feed"
 	"universal-transformer/internal/objective"
@@ -132,11 +132,8 @@ func (t *Trainer) report(tally objective.Tally, rate, seconds float64) {
 
 // withMemoryHint adds advice to a backend's error about insufficient memory.
 func withMemoryHint(err error) error {
-	var short interface {
-		error
-		Memory() (need, have int)
-	}
-	if !errors.As(err, &short) {
+	short, ok := engine.AsMemoryError(err)
+	if !ok {
 		return err
 	}
 	return fmt.Errorf("%w; lower training.batch.tokens or training.batch.rows, model.width or the length of sequences", short)

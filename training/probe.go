@@ -108,11 +108,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	if c.Work = work; b.Rows > 1 {
 		_, c.Work, err = p.compile(passes(p.config, b))
 	}
-	var short interface {
-		error
-		Memory() (need, have int)
-	}
-	if errors.As(err, &short) { // the backend reports the cost as this error
+	if short, ok := engine.AsMemoryError(err); ok { // the backend reports the cost as this error
 		c.Work, _ = short.Memory()
 		err = nil
 	}

@@ -11,6 +11,7 @@ import (
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/layers/attention"
 	"universal-transformer/engine"
+	"universal-transformer/internal/backward"
 )
 
 // manyKeys is the number of keys from which on attention with dropout, or of selected positions of a causal stack, is one function of the
@@ -56,7 +57,7 @@ func (a *blockAttention) apply() *Node {
 	for i := range forward {
 		forward[i] = StopGradient(forward[i])
 	}
-	return withBackward(forward[0], a.operands[:3], func(dOut *Node) []*Node {
+	return backward.With(forward[0], a.operands[:3], func(dOut *Node) []*Node {
 		return a.call("backward", slices.Concat(a.operands, forward, []*Node{dOut}))
 	})
 }
@@ -114,19 +115,4 @@ func (a *blockAttention) visible(scores *Node, rest []*Node) (visible *Node, aft
 	}
 	index.DType = dtypes.Bool
 	return BroadcastToShape(InsertAxes(rest[0], 1, 1), index), rest[1:]
-}
-
-// withBackward returns x, whose gradients with respect to inputs are those that backward returns for the gradient of x. GoMLX only has
-// nodes with a gradient of their own that have one input; so each input gets such a node, on which the result depends by a difference of 0.
-func withBackward(x *Node, inputs []*Node, backward func(dx *Node) []*Node) *Node {
-	var gradients []*Node // set before they are read: the gradient of the result is computed before those of the inputs
-	for i, input := range inputs {
-		own := IdentityWithCustomGradient(input, func(_, _ *Node) *Node { return gradients[i] })
-		element := Reshape(Slice(own, slices.Repeat([]SliceAxisSpec{AxisElem(0)}, own.Rank())...))
-		x = Add(x, Sub(element, StopGradient(element)))
-	}
-	return IdentityWithCustomGradient(x, func(_, dx *Node) *Node {
-		gradients = backward(dx)
-		return dx
-	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"universal-transformer/engine"
+	"universal-transformer/internal/backward"
 	"universal-transformer/universal"
 )
 
@@ -46,7 +47,9 @@ func measureFactors(f *universal.Factors, target *Node, vocabulary int, smoothin
 	m := p.measure(target, f.States.DType(), vocabulary, smoothing, unknown)
 	m.costs = nil
 	dStates := Reshape(out[3], f.States.Shape().Dimensions...)
-	m.Smoothed = withGradients(m.Smoothed, []*Node{f.States, f.Weights}, []*Node{dStates, out[4]})
+	m.Smoothed = backward.With(StopGradient(m.Smoothed), []*Node{f.States, f.Weights}, func(d *Node) []*Node {
+		return []*Node{Mul(dStates, d), Mul(out[4], d)}
+	})
 	return m
 }
 
@@ -91,24 +94,4 @@ func wholeCrossEntropy(h, w *Node, tied bool, target, a, b *Node) []*Node {
 	}
 	truth, total := ReduceSum(Mul(logP, oneHot), -1), ReduceSum(logP, -1)
 	return []*Node{Mul(truth, counts), Mul(total, counts), Mul(correct, counts), dh, dw}
-}
-
-// withGradients returns a scalar whose gradients with respect to inputs are given. GoMLX only has nodes with a gradient of their own that
-// have one input; so each input gets such a node, which the result depends on by a difference of 0.
-func withGradients(scalar *Node, inputs, gradients []*Node) *Node {
-	var outer *Node // the gradient of the result, which is computed before those of the inputs
-	sum := StopGradient(scalar)
-	for i, x := range inputs {
-		own := IdentityWithCustomGradient(x, func(_, _ *Node) *Node { return Mul(gradients[i], outer) })
-		first := make([]SliceAxisSpec, x.Rank())
-		for axis := range first {
-			first[axis] = AxisElem(0)
-		}
-		element := Reshape(Slice(own, first...))
-		sum = Add(sum, Sub(element, StopGradient(element)))
-	}
-	return IdentityWithCustomGradient(sum, func(_, v *Node) *Node {
-		outer = v
-		return v
-	})
 }

@@ -2,11 +2,11 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"universal-transformer/decoding"
+	"universal-transformer/engine"
 	"universal-transformer/internal/vocab"
 )
 
@@ -126,11 +126,8 @@ func (e *panicError) Error() string { return fmt.Sprint(e.value) }
 // SourceError describes why a source of a number of tokens has no answer. If memory does not suffice, the error says so without the graph
 // that needed it.
 func SourceError(err error, tokens int) error {
-	var short interface {
-		error
-		Memory() (need, have int)
-	}
-	if !errors.As(err, &short) {
+	short, ok := engine.AsMemoryError(err)
+	if !ok {
 		return err
 	}
 	const gib = 1 << 30
