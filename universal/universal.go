@@ -191,11 +191,17 @@ func (c Config) Validate() error {
 		}
 	}
 	for _, part := range []struct {
-		name string
-		err  error
-	}{{"transition", c.Transition.Validate()}, {"halting", c.Halting.Validate()}, {"dropout", c.Dropout.Validate()}, {"counting", c.counting().Validate()}, {"positions", c.positions().Validate()}} {
-		if part.err != nil {
-			return fmt.Errorf("%s.%w", part.name, part.err)
+		name  string
+		value interface{ Validate() error } // nil: not set
+	}{
+		{"transition", c.Transition}, {"halting", c.Halting}, {"dropout", c.Dropout}, {"counting", c.Counting}, {"positions", c.Positions},
+		{"arrangement", c.Arrangement}, {"coordinates", c.Coordinates},
+	} {
+		if part.value == nil {
+			continue
+		}
+		if err := part.value.Validate(); err != nil {
+			return fmt.Errorf("%s.%w", part.name, err)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package universal_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -32,6 +33,8 @@ func TestValidateNamesTheField(t *testing.T) {
 		"halting.max_steps is -3: ":              func(c *universal.Config) { c.Halting = halting.Graves{ACT: halting.ACT{MaxSteps: -3}} },
 		"dropout.attention is 1: ":               func(c *universal.Config) { c.Dropout.Attention = 1 },
 		"positions.max is -4: ":                  func(c *universal.Config) { c.Positions = universal.RandomOffset{Max: -4} },
+		"arrangement.order is wrong":             func(c *universal.Config) { c.Arrangement = invalidPart{field: "order"} },
+		"coordinates.base is wrong":              func(c *universal.Config) { c.Coordinates = invalidPart{field: "base"} },
 		"shared_embedding needs one vocabulary":  func(c *universal.Config) { c.SharedEmbedding = true },
 		"scale_steps is true, but learned_steps": func(c *universal.Config) { c.ScaleSteps = true },
 		"learned_steps needs a known number":     func(c *universal.Config) { c.LearnedSteps, c.Halting = true, halting.Length{} },
@@ -43,3 +46,12 @@ func TestValidateNamesTheField(t *testing.T) {
 		}
 	}
 }
+
+// invalidPart is an arrangement and coordinates with an invalid field.
+type invalidPart struct {
+	universal.Arrangement
+	universal.Coordinates
+	field string
+}
+
+func (p invalidPart) Validate() error { return fmt.Errorf("%s is wrong", p.field) }
