@@ -153,6 +153,6 @@ const maxEstimated = 1 << 30
 // DefaultMemory returns the default memory limit in bytes for queries decoded together: 1 GiB, or a quarter of GOMEMLIMIT if that is
 // less.
 func DefaultMemory() int64 {
-	const most = 1 << 30
-	return min(most, max(1, debug.SetMemoryLimit(-1)/4)) // a negative argument only reads the limit
+	const limit = 1 << 30
+	return min(limit, max(1, debug.SetMemoryLimit(-1)/4)) // a negative argument only reads the limit
 }

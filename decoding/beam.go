@@ -117,22 +117,22 @@ type candidate struct {
 
 // insertBest inserts a candidate into the sorted list of the most probable ones, if it belongs there. Among equal ones the earlier one is
 // first.
-func insertBest(list []candidate, most int, c candidate) []candidate {
+func insertBest(list []candidate, width int, c candidate) []candidate {
 	at := len(list)
-	if at == most && !(c.logProb > list[at-1].logProb) {
+	if at == width && !(c.logProb > list[at-1].logProb) {
 		return list
 	}
 	for list = append(list, c); at > 0 && c.logProb > list[at-1].logProb; at-- {
 		list[at] = list[at-1]
 	}
 	list[at] = c
-	return list[:min(len(list), most)]
+	return list[:min(len(list), width)]
 }
 
 // candidates returns the 2 Width most probable continuations of the running hypotheses, best first.
 func (s *beam) candidates(logP [][]float64) ([]candidate, error) {
-	most := 2 * s.Width
-	best := make([]candidate, 0, most+1)
+	width := 2 * s.Width
+	best := make([]candidate, 0, width+1)
 	least := math.NaN() // of best, once it is full; NaN is not less than anything, and nothing is less than it
 	for w, h := range s.running {
 		if err := checkRow(logP[w]); err != nil {
@@ -143,8 +143,8 @@ func (s *beam) candidates(logP [][]float64) ([]candidate, error) {
 			if row[id] != row[id] {
 				return nil, errNaN
 			}
-			if best = insertBest(best, most, candidate{w, vocab.ID(id), row[id] + h.LogProb}); len(best) == most {
-				least = best[most-1].logProb
+			if best = insertBest(best, width, candidate{w, vocab.ID(id), row[id] + h.LogProb}); len(best) == width {
+				least = best[width-1].logProb
 			}
 		}
 	}

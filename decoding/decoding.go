@@ -142,12 +142,12 @@ func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
 
 // likeliest returns the most probable token other than padding, or an error if a log-probability is NaN.
 func likeliest(logP []float64) (vocab.ID, error) {
-	best, most := vocab.End, logP[vocab.End]
-	if most != most {
+	best, maximum := vocab.End, logP[vocab.End]
+	if maximum != maximum {
 		return 0, errNaN
 	}
-	for id := above(logP, int(vocab.End)+1, 0, most); id < len(logP); id = above(logP, id+1, 0, most) {
-		if best, most = vocab.ID(id), logP[id]; most != most {
+	for id := above(logP, int(vocab.End)+1, 0, maximum); id < len(logP); id = above(logP, id+1, 0, maximum) {
+		if best, maximum = vocab.ID(id), logP[id]; maximum != maximum {
 			return 0, errNaN
 		}
 	}

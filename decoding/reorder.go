@@ -28,17 +28,17 @@ func (c *Cached) reorder(parents []int) error {
 		}
 		rows[place]++
 	}
-	size, most := Rows(len(live)), slices.Max(rows)
+	size, slots := Rows(len(live)), slices.Max(rows)
 	if c.d.fewGraphs { // unused rows cost less than another graph
-		size, most = max(size, len(c.sources)), max(most, c.perSource)
+		size, slots = max(size, len(c.sources)), max(slots, c.perSource)
 	}
-	if size == len(c.sources) && most <= c.perSource {
+	if size == len(c.sources) && slots <= c.perSource {
 		if slots := c.place(from); c.d.shared || slices.Equal(slots, from) {
 			c.slots = slots
 			return c.copyRows(from, slots)
 		}
 	}
-	return c.gatherRows(from, live, size, most)
+	return c.gatherRows(from, live, size, slots)
 }
 
 // place chooses a slot for each new row: its parent's if it is the parent's first continuation, otherwise the first slot of the same

@@ -192,18 +192,18 @@ func (r *Run) WriteTrace(name string, content []byte) (string, error) {
 
 // runsIn names some run directories in a folder, for the error of one that is none; "" if there are none.
 func runsIn(dir string) string {
-	const most = 3
+	const limit = 3
 	found, _ := fs.Glob(os.DirFS(dir), "*/"+configFile)
 	if len(found) == 0 {
 		return ""
 	}
-	list := make([]string, 0, most)
-	for _, path := range found[:min(len(found), most)] {
+	list := make([]string, 0, limit)
+	for _, path := range found[:min(len(found), limit)] {
 		list = append(list, filepath.Join(dir, filepath.Dir(path)))
 	}
 	rest := ""
-	if len(found) > most {
-		rest = fmt.Sprintf(" and %d more", len(found)-most)
+	if len(found) > limit {
+		rest = fmt.Sprintf(" and %d more", len(found)-limit)
 	}
 	return "; runs in it are " + strings.Join(list, ", ") + rest
 }

@@ -31,11 +31,11 @@ const (
 //   - GPT-4o, gpt-oss and Llama 4, and without endings and with single digits Mistral Nemo.
 var splitters = func() map[string]splitter {
 	all := map[string]splitter{gpt2Pattern: firstWord}
-	for digits, most := range map[string]int{digit: 1, threeDigits: 3} {
-		all[ending+`|`+prefix+`\p{L}+|`+digits+`| ?[^\s\p{L}\p{N}]+[\r\n]*`+blanks] = modern{digits: most, after: "\r\n", word: anyCase}.first
+	for digits, maxDigits := range map[string]int{digit: 1, threeDigits: 3} {
+		all[ending+`|`+prefix+`\p{L}+|`+digits+`| ?[^\s\p{L}\p{N}]+[\r\n]*`+blanks] = modern{digits: maxDigits, after: "\r\n", word: anyCase}.first
 		for end, ends := range map[string]bool{"": false, ending + `?`: true} {
 			all[endsInLower+end+`|`+beginsInCaps+end+`|`+digits+`| ?[^\s\p{L}\p{N}]+[\r\n/]*`+blanks] =
-				modern{digits: most, after: "\r\n/", word: caseWord(ends)}.first
+				modern{digits: maxDigits, after: "\r\n/", word: caseWord(ends)}.first
 		}
 	}
 	return all

@@ -91,13 +91,13 @@ func TestBodiesOfAttentionInBlocks(t *testing.T) {
 
 // farthest returns the largest difference of elements.
 func farthest(x, y *tensors.Tensor) float64 {
-	most, other := 0.0, tensors.MustCopyFlatData[float64](y)
+	maximum, other := 0.0, tensors.MustCopyFlatData[float64](y)
 	for i, v := range tensors.MustCopyFlatData[float64](x) {
-		if most = max(most, math.Abs(v-other[i])); math.IsNaN(v) {
+		if maximum = max(maximum, math.Abs(v-other[i])); math.IsNaN(v) {
 			return v
 		}
 	}
-	return most
+	return maximum
 }
 
 // With many keys a model computes attention with dropout in blocks, and drops the same weights as with whole scores, which are asked for

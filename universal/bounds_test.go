@@ -16,7 +16,7 @@ import (
 // Fields at their bounds are valid, those beyond are not.
 // Caught when planted: another largest width; one token a position, or a table of one channel, taken for more.
 func TestBoundsOfConfig(t *testing.T) {
-	const most = 131072
+	const limit = 131072
 	for _, c := range []struct {
 		change func(*universal.Config)
 		want   string
@@ -24,17 +24,17 @@ func TestBoundsOfConfig(t *testing.T) {
 		{func(c *universal.Config) { c.TargetVocabulary = 2 }, ""}, {func(c *universal.Config) { c.SourceVocabulary = 2 }, ""},
 		{func(c *universal.Config) { c.SourceVocabulary = 1 }, "source_vocabulary is 1: at least 2"},
 		{func(c *universal.Config) { c.Width, c.Heads = 1, 1 }, ""}, {func(c *universal.Config) { c.Heads = 0 }, "heads is 0"}, {func(c *universal.Config) { c.Heads = 6 }, ""},
-		{func(c *universal.Config) { c.Width = most }, ""}, {func(c *universal.Config) { c.Width = most + 2 }, "width is 131074: it must be at most 131072"},
-		{func(c *universal.Config) { c.EmbeddingWidth = 1 }, ""}, {func(c *universal.Config) { c.EmbeddingWidth = most }, ""},
-		{func(c *universal.Config) { c.EmbeddingWidth = most + 1 }, "embedding_width is 131073"},
+		{func(c *universal.Config) { c.Width = limit }, ""}, {func(c *universal.Config) { c.Width = limit + 2 }, "width is 131074: it must be at most 131072"},
+		{func(c *universal.Config) { c.EmbeddingWidth = 1 }, ""}, {func(c *universal.Config) { c.EmbeddingWidth = limit }, ""},
+		{func(c *universal.Config) { c.EmbeddingWidth = limit + 1 }, "embedding_width is 131073"},
 		{func(c *universal.Config) { c.TokensPerPosition, c.EmbeddingWidth = 1, 1 }, ""},
 		{func(c *universal.Config) { c.TokensPerPosition, c.EmbeddingWidth = 2, 1 }, "embedding_width needs one token"},
 		{func(c *universal.Config) { c.TokensPerPosition, c.SharedEmbedding, c.SourceVocabulary = 1, true, 5 }, ""},
 		{func(c *universal.Config) { c.TokensPerPosition, c.SharedEmbedding, c.SourceVocabulary = 2, true, 5 }, "shared_embedding needs one token"},
 		{func(c *universal.Config) { c.TokensPerPosition = -1 }, "tokens_per_position is -1"},
 		{func(c *universal.Config) { c.Transition = universal.FeedForward{Filter: 1} }, ""},
-		{func(c *universal.Config) { c.Transition = universal.FeedForward{Filter: most} }, ""},
-		{func(c *universal.Config) { c.Transition = universal.FeedForward{Filter: most + 1} }, "transition.filter is 131073"},
+		{func(c *universal.Config) { c.Transition = universal.FeedForward{Filter: limit} }, ""},
+		{func(c *universal.Config) { c.Transition = universal.FeedForward{Filter: limit + 1} }, "transition.filter is 131073"},
 		{func(c *universal.Config) {
 			c.Transition = universal.SeparableConvolution{Filter: 1, Widths: [2]int{1, 99}}
 		}, ""},

@@ -213,12 +213,12 @@ func TestDraws(t *testing.T) {
 // Caught when planted: runs that always begin where the sequence does, one run only, sequences that all begin at 1, a last position that
 // is never drawn.
 func TestRandomRuns(t *testing.T) {
-	const length, most, draws = 6, 1000, 40_000
+	const length, maximum, draws = 6, 1000, 40_000
 	rng := rand.New(rand.NewPCG(3, 4))
 	runs, fromOne, low, high := make([]float64, length+1), 0.0, 0.0, int32(0)
 	starts := make([]float64, length)
 	for range draws {
-		drawn := RandomRuns{Max: most}.Draw(rng, length)
+		drawn := RandomRuns{Max: maximum}.Draw(rng, length)
 		n := 1
 		for i, p := range drawn {
 			if i == 0 {
@@ -246,7 +246,7 @@ func TestRandomRuns(t *testing.T) {
 			t.Errorf("%d runs come up with %.3f, want %.3f", n, got, want)
 		}
 	}
-	if share := fromOne / draws; math.Abs(share-0.25) > 0.01 || low == 0 || high != most {
+	if share := fromOne / draws; math.Abs(share-0.25) > 0.01 || low == 0 || high != maximum {
 		t.Errorf("%.3f of the sequences begin at 1, %v of several runs do not, and the highest position is %d", share, low, high)
 	}
 	for i := 2; i < length; i++ { // runs begin anywhere alike

@@ -154,9 +154,9 @@ func tokens(ids []int32) int {
 // maxPositions bounds the table of coordinates in a graph.
 const maxPositions = 100_000
 
-func validMax(most int) error {
-	if most < 1 || most > maxPositions {
-		return fmt.Errorf("max is %d: it must be from 1 to %d, the largest position to draw", most, maxPositions)
+func validMax(limit int) error {
+	if limit < 1 || limit > maxPositions {
+		return fmt.Errorf("max is %d: it must be from 1 to %d, the largest position to draw", limit, maxPositions)
 	}
 	return nil
 }

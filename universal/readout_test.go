@@ -282,11 +282,11 @@ func TestRulesEndPositions(t *testing.T) {
 // firstConfident returns the first step whose softmax over the logits from start has a probability of at least least, or the last step.
 func firstConfident(readouts [][]float64, start, vocabulary int, least float64) float64 {
 	for step, logits := range readouts {
-		sum, most := 0.0, 0.0
+		sum, maximum := 0.0, 0.0
 		for _, l := range logits[start : start+vocabulary] {
-			sum, most = sum+math.Exp(l), max(most, math.Exp(l))
+			sum, maximum = sum+math.Exp(l), max(maximum, math.Exp(l))
 		}
-		if most/sum >= least {
+		if maximum/sum >= least {
 			return float64(step + 1)
 		}
 	}

@@ -61,12 +61,12 @@ func WritePonderSVG(w io.Writer, t *Trace) error {
 		return fmt.Errorf("trace: no encoder to draw")
 	}
 	labels := visibleAll(t.Encoder.Tokens)
-	left, most := labelWidth(labels), float64(t.Encoder.steps())
+	left, maximum := labelWidth(labels), float64(t.Encoder.steps())
 	d := newDrawing(left+svgPonder+50, svgTop+len(labels)*svgRow+12)
 	d.text(left, svgTop-14, "start", "steps")
 	for i, n := range t.Encoder.Updates {
 		d.text(left-8, svgTop+i*svgRow+13, "end", labels[i])
-		width := int(math.Round(svgPonder * n / max(1, most)))
+		width := int(math.Round(svgPonder * n / max(1, maximum)))
 		d.rectangle(left, svgTop+i*svgRow, width, svgRow-3, headColours[0], 1, fmt.Sprintf("%s: %s steps", labels[i], number(n)))
 		d.text(left+width+6, svgTop+i*svgRow+13, "start", number(n))
 	}

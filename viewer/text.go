@@ -176,11 +176,11 @@ func block(s *Stack, t, i int) string {
 }
 
 // cut shortens a token to a number of terminal columns.
-func cut(token string, most int) string {
-	if columns(token) <= most {
+func cut(token string, limit int) string {
+	if columns(token) <= limit {
 		return token
 	}
-	left := most - columns("…")
+	left := limit - columns("…")
 	for i, r := range token {
 		if left -= columns(string(r)); left < 0 {
 			return token[:i] + "…"

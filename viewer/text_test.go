@@ -137,14 +137,14 @@ func TestVisible(t *testing.T) {
 func TestCut(t *testing.T) {
 	for _, test := range []struct {
 		token string
-		most  int
+		limit int
 		want  string
 	}{
 		{"abcdefgh", 8, "abcdefgh"}, {"abcdefghi", 8, "abcdefg…"}, {"日本語日本", 10, "日本語日本"}, {"日本語日本", 9, "日本語日…"}, {"日本語日本", 8, "日本語…"},
 		{"abcde\u0301fghij", 6, "abcde\u0301…"}, {strings.Repeat("a", 1_000_000), 9, "aaaaaaaa…"},
 	} {
-		if got := cut(test.token, test.most); got != test.want {
-			t.Errorf("%.20q in %d columns: %q, want %q", test.token, test.most, got, test.want)
+		if got := cut(test.token, test.limit); got != test.want {
+			t.Errorf("%.20q in %d columns: %q, want %q", test.token, test.limit, got, test.want)
 		}
 	}
 }

@@ -59,11 +59,11 @@ type Stack struct {
 
 // steps returns T: the number of recorded steps or, if only Updates is known, the maximum number of steps of a position.
 func (s *Stack) steps() int {
-	most := 0
+	maximum := 0
 	for _, n := range s.Updates {
-		most = max(most, int(n))
+		maximum = max(maximum, int(n))
 	}
-	return max(most, len(s.Weights), len(s.Changes), len(s.Attention), len(s.CrossAttention))
+	return max(maximum, len(s.Weights), len(s.Changes), len(s.Attention), len(s.CrossAttention))
 }
 
 // adaptive reports whether the positions of the stack halt individually.

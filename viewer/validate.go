@@ -116,14 +116,14 @@ func heads(name string, attention [][][][]float64, queries, keys int) error {
 	return nil
 }
 
-// numbers returns an error unless the list has want numbers, each finite and between 0 and most.
-func numbers(name string, list []float64, want int, most float64) error {
+// numbers returns an error unless the list has want numbers, each finite and between 0 and limit.
+func numbers(name string, list []float64, want int, limit float64) error {
 	if len(list) != want {
 		return fmt.Errorf("%s: %d numbers, want %d", name, len(list), want)
 	}
 	for i, v := range list {
-		if !(v >= -tolerance && v <= most+tolerance) { // false for NaN
-			return fmt.Errorf("%s[%d]: %g is not between 0 and %g", name, i, v, most)
+		if !(v >= -tolerance && v <= limit+tolerance) { // false for NaN
+			return fmt.Errorf("%s[%d]: %g is not between 0 and %g", name, i, v, limit)
 		}
 	}
 	return nil

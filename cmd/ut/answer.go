@@ -11,7 +11,7 @@ import (
 )
 
 func newAnswer() *cobra.Command {
-	backend, most := "", 3
+	backend, maxFacts := "", 3
 	var exit exitFlags
 	var form structuredFlags
 	c := &cobra.Command{
@@ -34,8 +34,8 @@ answer to such a question is an empty line, and the exit code is 1 at the end.
   ut answer runs/babi --json --n-best 3 < story.txt`,
 		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if most < 0 {
-				return usagef("--facts is %d: it must not be negative", most)
+			if maxFacts < 0 {
+				return usagef("--facts is %d: it must not be negative", maxFacts)
 			}
 			if err := cmp.Or(exit.check(c), atLeastOne(c, "n-best")); err != nil {
 				return err
@@ -44,11 +44,11 @@ answer to such a question is an empty line, and the exit code is 1 at the end.
 				if err := cmp.Or(m.CanClassify(), readsStories(m), exit.apply(m)); err != nil {
 					return err
 				}
-				return answerStories(c, m, most, answerFormat{form, exit.exit.String()})
+				return answerStories(c, m, maxFacts, answerFormat{form, exit.exit.String()})
 			})
 		},
 	}
-	c.Flags().IntVar(&most, "facts", most, "`number` of facts to show, those with the most attention")
+	c.Flags().IntVar(&maxFacts, "facts", maxFacts, "`number` of facts to show, those with the most attention")
 	exit.add(c)
 	form.add(c)
 	backendFlag(c, &backend)
@@ -64,8 +64,8 @@ func readsStories(m *pipeline.Model) error {
 }
 
 // answerStories answers the questions in the standard input.
-func answerStories(c *cobra.Command, m *pipeline.Model, most int, form answerFormat) error {
-	s := story{badLines: newBadLines(c), m: m, most: most, form: form}
+func answerStories(c *cobra.Command, m *pipeline.Model, maxFacts int, form answerFormat) error {
+	s := story{badLines: newBadLines(c), m: m, maxFacts: maxFacts, form: form}
 	if s.byHand {
 		c.PrintErrln("type a story, one sentence per line, then a question; an empty line begins a new story; Ctrl-D ends")
 	}
@@ -93,11 +93,11 @@ func answerStories(c *cobra.Command, m *pipeline.Model, most int, form answerFor
 // story is the story read so far.
 type story struct {
 	badLines
-	m    *pipeline.Model
-	most int // facts to show
-	form answerFormat
-	text string
-	open int // the last line that no question follows yet, or 0
+	m        *pipeline.Model
+	maxFacts int // facts to show
+	form     answerFormat
+	text     string
+	open     int // the last line that no question follows yet, or 0
 }
 
 // line reads one line of the input. Its error ends the command.
@@ -155,20 +155,20 @@ func (s *story) ask(question string) error {
 		_, err := io.WriteString(s.c.OutOrStdout(), jsonLine(newStoryJSON(s.lines, a, s.form.nBest, s.form.exit)))
 		return err
 	}
-	return printAnswer(s.c.OutOrStdout(), a, s.most, s.form.nBest)
+	return printAnswer(s.c.OutOrStdout(), a, s.maxFacts, s.form.nBest)
 }
 
 // facts returns the sentences of the story that was asked about.
 func facts(a *pipeline.Classification) []string { return a.Input.Labels[:len(a.Input.Labels)-1] }
 
-func printAnswer(w io.Writer, a *pipeline.Classification, most, nBest int) error {
+func printAnswer(w io.Writer, a *pipeline.Classification, maxFacts, nBest int) error {
 	text := fmt.Sprintf("%s (%.0f %%)\n", a.Answer, 100*a.Probability)
 	for _, class := range a.Classes[min(1, len(a.Classes)):max(1, min(nBest, len(a.Classes)))] {
 		text += fmt.Sprintf("or %s (%.0f %%)\n", class.Name, 100*class.Probability)
 	}
 	shown := 0
 	for _, share := range a.Attention {
-		if share.Position < len(facts(a)) && shown < most {
+		if share.Position < len(facts(a)) && shown < maxFacts {
 			shown++
 			text += fmt.Sprintf("  %3.0f %%  %s\n", 100*share.Share, facts(a)[share.Position])
 		}

@@ -156,9 +156,9 @@ func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 		_, err := fmt.Fprintf(w, "%-11s %s\n", what, fmt.Sprintf(format, args...))
 		return err
 	}
-	depth, most := "", ""
+	depth, upTo := "", ""
 	if early {
-		most = "at most "
+		upTo = "at most "
 	}
 	if e.Adaptive {
 		depth = ", if all positions run all steps"
@@ -167,7 +167,7 @@ func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 	if e.Assumed != nil {
 		_ = say("data", "not read; assumed: %s tokens, sequences of %d (--vocabulary, --length)", thousands(e.Assumed.Vocabulary), e.Assumed.Length)
 	}
-	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s%s updates", e.Rows, e.Source, e.Target, counted(e.Batches, "batch", "batches"), most, thousands(int(e.Updates)))
+	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s%s updates", e.Rows, e.Source, e.Target, counted(e.Batches, "batch", "batches"), upTo, thousands(int(e.Updates)))
 	_ = say("parameters", "%s", thousands(e.Parameters))
 	_ = say("memory", "%s: parameters %s, optimizer %s, activations and gradients %s", bytesOf(e.ModelBytes+e.OptimizerBytes+e.WorkBytes), bytesOf(e.ModelBytes), bytesOf(e.OptimizerBytes), bytesOf(e.WorkBytes))
 	err := say("operations", "%.3g an update, %.3g in all%s", e.Operations, e.Operations*float64(e.Updates), depth)
@@ -176,10 +176,10 @@ func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 		ranks = fmt.Sprintf(", %d ranks of which each sends for %.2g s an update", e.Ranks, e.ExchangeSeconds)
 	}
 	if s := e.Measured; s != nil {
-		err = say("here", "%s%s, %s; measured with %d updates of %d rows in %.1f s%s", most, speedOf(s), s.Machine, s.MeasuredUpdates, s.MeasuredRows, s.MeasuredSeconds, ranks)
+		err = say("here", "%s%s, %s; measured with %d updates of %d rows in %.1f s%s", upTo, speedOf(s), s.Machine, s.MeasuredUpdates, s.MeasuredRows, s.MeasuredSeconds, ranks)
 	}
 	if s := e.Stated; s != nil {
-		err = say("there", "%s%s%s", most, speedOf(s), ranks)
+		err = say("there", "%s%s%s", upTo, speedOf(s), ranks)
 	}
 	return err
 }

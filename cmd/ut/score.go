@@ -49,7 +49,7 @@ type alternative struct {
 }
 
 func newScore() *cobra.Command {
-	backend, asJSON, most := "", false, 0
+	backend, asJSON, limit := "", false, 0
 	var exit exitFlags
 	c := &cobra.Command{
 		Use:   "score RUN",
@@ -70,11 +70,11 @@ func newScore() *cobra.Command {
 				if err := exit.apply(m); err != nil {
 					return err
 				}
-				return scoreLines(c, m, asJSON, most)
+				return scoreLines(c, m, asJSON, limit)
 			})
 		},
 	}
-	c.Flags().IntVar(&most, "max-source", pipeline.DefaultMaxSource, "refuse sources and texts of more than `N` tokens")
+	c.Flags().IntVar(&limit, "max-source", pipeline.DefaultMaxSource, "refuse sources and texts of more than `N` tokens")
 	exit.add(c)
 	jsonFlag(c, &asJSON)
 	backendFlag(c, &backend)
@@ -82,11 +82,11 @@ func newScore() *cobra.Command {
 }
 
 // scoreLines scores the lines of the standard input.
-func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, most int) error {
+func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, limit int) error {
 	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
 		batch, err := lines.next(c.Context(), maxLines)
-		for _, line := range scoreBatch(c.Context(), m, batch, most) {
+		for _, line := range scoreBatch(c.Context(), m, batch, limit) {
 			bad.lines++
 			if c.Context().Err() != nil {
 				return c.Context().Err()
@@ -120,7 +120,7 @@ type scoredLine struct {
 }
 
 // scoreBatch scores the texts of all lines together, or line by line if that fails.
-func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int) []scoredLine {
+func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, limit int) []scoredLine {
 	lines := make([]scoredLine, len(batch))
 	var all []pipeline.Pair
 	for i, line := range batch {
@@ -129,12 +129,12 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, most int)
 		}
 		all = append(all, lines[i].pairs...)
 	}
-	found, err := m.Score(ctx, all, most)
+	found, err := m.Score(ctx, all, limit)
 	for i := range lines {
 		switch l := &lines[i]; {
 		case l.err != nil:
 		case err != nil:
-			l.scored, l.err = m.Score(ctx, l.pairs, most)
+			l.scored, l.err = m.Score(ctx, l.pairs, limit)
 		default:
 			l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
 		}

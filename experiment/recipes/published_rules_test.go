@@ -257,14 +257,14 @@ func metricSets(r sweep.Result, was experiment.Run, m *measure.Metrics, facts fa
 	return sameSets(sets, dataSets[r.Column()])
 }
 
-// stepsWithin returns an error unless mean and standard deviation can be those of numbers of steps up to most: E(n-1)(most-n) is not negative.
-// Models without dynamic halting, with most 0, have no ponder times.
-func stepsWithin(mean, deviation float64, most int) error {
-	if most == 0 && mean == 0 && deviation == 0 {
+// stepsWithin returns an error unless mean and standard deviation can be those of numbers of steps up to maximum: E(n-1)(maximum-n) is not negative.
+// Models without dynamic halting, with maximum 0, have no ponder times.
+func stepsWithin(mean, deviation float64, maximum int) error {
+	if maximum == 0 && mean == 0 && deviation == 0 {
 		return nil
 	}
-	if limit := (mean - 1) * (float64(most) - mean); !(limit >= -1e-6 && deviation*deviation <= limit+1e-4) {
-		return fmt.Errorf("measured: the ponder time is %v ± %v of at most %d steps", mean, deviation, most)
+	if limit := (mean - 1) * (float64(maximum) - mean); !(limit >= -1e-6 && deviation*deviation <= limit+1e-4) {
+		return fmt.Errorf("measured: the ponder time is %v ± %v of at most %d steps", mean, deviation, maximum)
 	}
 	return nil
 }

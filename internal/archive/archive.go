@@ -75,17 +75,17 @@ func (a *Archive) open() (files *tar.Reader, raw io.Closer, err error) {
 }
 
 // Limit returns a reader of at most most bytes; more are an error.
-func Limit(r io.Reader, most int64) io.Reader { return &limited{r, most, most} }
+func Limit(r io.Reader, limit int64) io.Reader { return &limited{r, limit, limit} }
 
 type limited struct {
-	r          io.Reader
-	left, most int64
+	r           io.Reader
+	left, limit int64
 }
 
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return 0, fmt.Errorf("it has more than %d bytes, more than any data set", l.most)
+		return 0, fmt.Errorf("it has more than %d bytes, more than any data set", l.limit)
 	}
 	return n, err
 }

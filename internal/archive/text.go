@@ -124,15 +124,15 @@ func foreign(r *bufio.Reader) error {
 	return nil
 }
 
-// ReadText returns the text of a file that may be compressed, without a byte order mark. Text of more than most bytes, NUL characters, line
+// ReadText returns the text of a file that may be compressed, without a byte order mark. Text of more than limit bytes, NUL characters, line
 // ends that are CR alone, and text that is not UTF-8 are errors; the last one names the line.
-func ReadText(path string, most int64) (string, error) {
+func ReadText(path string, limit int64) (string, error) {
 	f, err := OpenText(path)
 	if err != nil {
 		return "", err
 	}
 	defer f.Close()
-	content, err := io.ReadAll(textfile.NewProseReader(f, most))
+	content, err := io.ReadAll(textfile.NewProseReader(f, limit))
 	if err != nil {
 		return "", textfile.Named(path, err)
 	}

@@ -91,8 +91,8 @@ func (s *Stream) Seek(p Position) error {
 	if p.Window < 0 || p.Batch < 0 {
 		return fmt.Errorf("batch: position %+v has a negative number", p)
 	}
-	if most := math.MaxInt64/int64(s.plan.window()) - 1; p.Window > most {
-		return fmt.Errorf("batch: there is no window %d: the last is %d", p.Window, most)
+	if limit := math.MaxInt64/int64(s.plan.window()) - 1; p.Window > limit {
+		return fmt.Errorf("batch: there is no window %d: the last is %d", p.Window, limit)
 	}
 	position, loaded := s.position, s.window
 	s.position = p

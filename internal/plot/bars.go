@@ -24,13 +24,13 @@ const (
 
 // SVG draws the bars.
 func (b Bars) SVG() []byte {
-	most := 0.0
+	maximum := 0.0
 	for _, g := range b.Groups {
 		for _, v := range g.Values {
-			most = max(most, v)
+			maximum = max(maximum, v)
 		}
 		for _, r := range g.Ranges {
-			most = max(most, r[1])
+			maximum = max(maximum, r[1])
 		}
 	}
 	height := plotTop + len(b.Groups)*(barHeight*len(b.Names)+barGap)
@@ -42,8 +42,8 @@ func (b Bars) SVG() []byte {
 		s.text(barLeft-6, float64(y+(barHeight*len(b.Names)+8)/2), "end", g.Name)
 		for i, v := range g.Values {
 			scale := 0.0
-			if most > 0 {
-				scale = barWidth / most
+			if maximum > 0 {
+				scale = barWidth / maximum
 			}
 			length := max(0, v) * scale
 			end := length

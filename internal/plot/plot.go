@@ -79,11 +79,11 @@ func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } //
 
 // longest is the number of letters of the longest text.
 func longest(texts []string) int {
-	most := 0
+	maximum := 0
 	for _, t := range texts {
-		most = max(most, len([]rune(t)))
+		maximum = max(maximum, len([]rune(t)))
 	}
-	return most
+	return maximum
 }
 
 func escaped(text string) string { return html.EscapeString(text) }

@@ -168,10 +168,10 @@ func TestGather(t *testing.T) {
 		}
 		start := time.Now()
 		for _, c := range []struct {
-			expected   int
-			most, want time.Duration // of which want is since the start
+			expected        int
+			maxGather, want time.Duration // of which want is since the start
 		}{{0, time.Hour, 0}, {2, time.Hour, 2}, {4, 5 * time.Millisecond, 7}, {3, time.Hour, 7}} {
-			q.gather(&q.small, c.expected, c.most)
+			q.gather(&q.small, c.expected, c.maxGather)
 			if got := time.Since(start); got != c.want*time.Millisecond {
 				t.Errorf("%d expected: it waits until %v, want %v ms", c.expected, got, int(c.want))
 			}

@@ -15,19 +15,19 @@ import (
 // MaxSize is the maximum size in bytes of a file that is read whole, far above any expected one.
 const MaxSize = 1 << 30
 
-// NewReader returns a reader of text without its byte order mark. UTF-16, and more than most bytes, are errors.
-func NewReader(r io.Reader, most int64) io.Reader {
-	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true}
+// NewReader returns a reader of text without its byte order mark. UTF-16, and more than limit bytes, are errors.
+func NewReader(r io.Reader, limit int64) io.Reader {
+	return &reader{r: bufio.NewReader(r), left: limit, limit: limit, first: true}
 }
 
 // NewReaderWithMark is like NewReader but keeps a byte order mark as a character.
-func NewReaderWithMark(r io.Reader, most int64) io.Reader {
-	return &reader{r: bufio.NewReader(r), left: most, most: most, first: true, mark: true}
+func NewReaderWithMark(r io.Reader, limit int64) io.Reader {
+	return &reader{r: bufio.NewReader(r), left: limit, limit: limit, first: true, mark: true}
 }
 
 // NewLineReader is like NewReader, for files of lines: line ends that are CR alone are an error.
-func NewLineReader(r io.Reader, most int64) io.Reader {
-	return &reader{r: bufio.NewReaderSize(r, lineCheck), left: most, most: most, first: true, lines: true}
+func NewLineReader(r io.Reader, limit int64) io.Reader {
+	return &reader{r: bufio.NewReaderSize(r, lineCheck), left: limit, limit: limit, first: true, lines: true}
 }
 
 // lineCheck is the number of bytes that are searched for line ends.
@@ -65,11 +65,11 @@ func Named(path string, err error) error {
 }
 
 type reader struct {
-	r          *bufio.Reader
-	left, most int64
-	first      bool
-	mark       bool // keep the byte order mark
-	lines      bool // check line ends
+	r           *bufio.Reader
+	left, limit int64
+	first       bool
+	mark        bool // keep the byte order mark
+	lines       bool // check line ends
 }
 
 // onlyCR reports whether the start of a text has CR, not at its end, and no LF.
@@ -95,7 +95,7 @@ func (t *reader) Read(p []byte) (n int, err error) {
 	}
 	n, err = t.r.Read(p)
 	if t.left -= int64(n); t.left < 0 {
-		return 0, fmt.Errorf("it is larger than %d bytes", t.most)
+		return 0, fmt.Errorf("it is larger than %d bytes", t.limit)
 	}
 	return n, err
 }
@@ -104,17 +104,19 @@ func (t *reader) Read(p []byte) (n int, err error) {
 func Open(path string) (*os.File, error) { return regularfile.Open(path) }
 
 // Read returns the text of a file of at most most bytes.
-func Read(path string, most int64) ([]byte, error) {
-	return read(path, func(f io.Reader) io.Reader { return NewReader(f, most) })
+func Read(path string, limit int64) ([]byte, error) {
+	return read(path, func(f io.Reader) io.Reader { return NewReader(f, limit) })
 }
 
 // ReadProse is like Read, for text that people wrote: NUL characters, and line ends that are CR alone, are errors.
-func ReadProse(path string, most int64) ([]byte, error) {
-	return read(path, func(f io.Reader) io.Reader { return NewProseReader(f, most) })
+func ReadProse(path string, limit int64) ([]byte, error) {
+	return read(path, func(f io.Reader) io.Reader { return NewProseReader(f, limit) })
 }
 
 // NewProseReader is like NewLineReader, and NUL characters are errors.
-func NewProseReader(r io.Reader, most int64) io.Reader { return &withoutNUL{r: NewLineReader(r, most)} }
+func NewProseReader(r io.Reader, limit int64) io.Reader {
+	return &withoutNUL{r: NewLineReader(r, limit)}
+}
 
 func read(path string, from func(io.Reader) io.Reader) ([]byte, error) {
 	f, err := Open(path)

@@ -79,12 +79,12 @@ func FuzzReader(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		const most = 8
-		got, err := io.ReadAll(textfile.NewReader(strings.NewReader(text), most))
-		slow, slowErr := io.ReadAll(textfile.NewReader(iotest.OneByteReader(strings.NewReader(text)), most))
+		const limit = 8
+		got, err := io.ReadAll(textfile.NewReader(strings.NewReader(text), limit))
+		slow, slowErr := io.ReadAll(textfile.NewReader(iotest.OneByteReader(strings.NewReader(text)), limit))
 		want := strings.TrimPrefix(text, "\xef\xbb\xbf")
 		wide := strings.HasPrefix(text, "\xff\xfe") || strings.HasPrefix(text, "\xfe\xff")
-		if refused := wide || len(want) > most; (err != nil) != refused || (slowErr != nil) != refused {
+		if refused := wide || len(want) > limit; (err != nil) != refused || (slowErr != nil) != refused {
 			t.Fatalf("%q: %v, byte by byte %v", text, err, slowErr)
 		}
 		if err == nil && (string(got) != want || string(slow) != want) {

@@ -207,13 +207,13 @@ func (u *unpacker) file(name string, r io.Reader) error {
 	if len(u.places) == maxFiles {
 		return fmt.Errorf("it has more than %d files", maxFiles)
 	}
-	most := min(int64(maxFileSize), u.left)
-	n, err := u.write(place, io.LimitReader(r, most+1))
+	limit := min(int64(maxFileSize), u.left)
+	n, err := u.write(place, io.LimitReader(r, limit+1))
 	switch {
 	case err != nil:
 		return fmt.Errorf("%.80q: %w", name, err)
-	case n > most:
-		return fmt.Errorf("%.80q has more than %d bytes, more than any file of a data set", name, most)
+	case n > limit:
+		return fmt.Errorf("%.80q has more than %d bytes, more than any file of a data set", name, limit)
 	}
 	u.left -= n
 	if _, twice := u.known[place]; !twice {

@@ -15,13 +15,13 @@ const lowestNats = 1e-6
 
 // An alongAxis is a horizontal axis of learning curves.
 type alongAxis struct {
-	name   string // part of the file's name
-	of     func(c *sweep.Curve, point int) float64
-	has    func(c *sweep.Curve) bool
-	fine   string  // unit
-	coarse string  // unit if a run has more than most
-	ratio  float64 // fine units of a coarse one
-	most   float64
+	name    string // part of the file's name
+	of      func(c *sweep.Curve, point int) float64
+	has     func(c *sweep.Curve) bool
+	fine    string  // unit
+	coarse  string  // unit if a run has more than maximum
+	ratio   float64 // fine units of a coarse one
+	maximum float64
 }
 
 var alongAxes = []alongAxis{
@@ -69,7 +69,7 @@ func (p *page) curves(t paper.Table) {
 func (p *page) multiples(t paper.Table, along alongAxis) plot.Multiples {
 	unit, scale := along.fine, 1.0
 	for _, r := range withCurve(p.book.table(t)) {
-		if along.has(r.Curve) && along.of(r.Curve, len(r.Curve.Updates)-1) > along.most {
+		if along.has(r.Curve) && along.of(r.Curve, len(r.Curve.Updates)-1) > along.maximum {
 			unit, scale = along.coarse, along.ratio
 		}
 	}

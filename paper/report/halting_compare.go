@@ -84,7 +84,7 @@ func (f HaltingFile) interpolated(steps float64) float64 {
 // bestObjective returns the objective that is worse than the next fixed depth on no task, better on the largest number of tasks and, among equals, has
 // the largest mean of interpolated differences; "" if none is better on any.
 func bestObjective(files []HaltingFile, list []haltingComparison) (best string) {
-	most, largest := 0, 0.0
+	wins, largest := 0, 0.0
 	for _, title := range titlesOf(files) {
 		better, worse := 0, 0
 		for _, f := range files {
@@ -95,8 +95,8 @@ func bestObjective(files []HaltingFile, list []haltingComparison) (best string) 
 				worse++
 			}
 		}
-		if gain := meanGain(files, title); worse == 0 && better > 0 && (better > most || better == most && gain > largest) {
-			best, most, largest = title, better, gain
+		if gain := meanGain(files, title); worse == 0 && better > 0 && (better > wins || better == wins && gain > largest) {
+			best, wins, largest = title, better, gain
 		}
 	}
 	return best

@@ -66,12 +66,12 @@ func TestExtended(t *testing.T) {
 }
 
 // phrasesOf tells whether words are one to most of the ends, each from a preposition on.
-func phrasesOf(words []string, ends map[string]bool, most int) bool {
-	if len(words) == 0 || most == 0 {
+func phrasesOf(words []string, ends map[string]bool, limit int) bool {
+	if len(words) == 0 || limit == 0 {
 		return len(words) == 0
 	}
 	for n := 2; n <= min(longestPhrase, len(words)); n++ {
-		if prepositions[words[0]] && ends[strings.Join(words[:n], " ")] && phrasesOf(words[n:], ends, most-1) {
+		if prepositions[words[0]] && ends[strings.Join(words[:n], " ")] && phrasesOf(words[n:], ends, limit-1) {
 			return true
 		}
 	}

@@ -107,15 +107,15 @@ func TestSeparatorIsInTheVocabulary(t *testing.T) {
 // Lengths of Copy are uniform in 1..MaxLength: with 20,000 draws of 20 lengths, a count is 1000 with deviation
 // 30.8; five deviations off at any length is a false alarm once in 80,000 seeds.
 func TestCopyLengthsAreUniform(t *testing.T) {
-	const n, most = 20_000, 20
-	counts := lengths(t, opened(algorithmic.Copy{}), task.Selection{Mix: most, Count: n})
-	for length := 1; length <= most; length++ {
+	const n, limit = 20_000, 20
+	counts := lengths(t, opened(algorithmic.Copy{}), task.Selection{Mix: limit, Count: n})
+	for length := 1; length <= limit; length++ {
 		if c := counts[length]; c < 1000-154 || c > 1000+154 {
 			t.Errorf("length %d: %d of %d, want about 1000", length, c, n)
 		}
 	}
-	if len(counts) != most {
-		t.Errorf("%d different lengths, want %d", len(counts), most)
+	if len(counts) != limit {
+		t.Errorf("%d different lengths, want %d", len(counts), limit)
 	}
 }
 

@@ -167,7 +167,7 @@ func (d *Distribution) readArchive() error {
 
 // readTar reads the distribution's files into memory. Paths are only used to identify files, so none can escape. Sizes in headers are
 // not trusted: the holes of sparse files take few bytes in an archive and many in memory.
-func (d *Distribution) readTar(r *io.LimitedReader, maxFileSize, most int64) error {
+func (d *Distribution) readTar(r *io.LimitedReader, maxFileSize, limit int64) error {
 	for entries := tar.NewReader(r); ; {
 		header, err := entries.Next()
 		if err == io.EOF {
@@ -180,16 +180,16 @@ func (d *Distribution) readTar(r *io.LimitedReader, maxFileSize, most int64) err
 		if !ok || header.Typeflag != tar.TypeReg {
 			continue
 		}
-		data, err := io.ReadAll(io.LimitReader(entries, min(maxFileSize, most)+1))
+		data, err := io.ReadAll(io.LimitReader(entries, min(maxFileSize, limit)+1))
 		switch n := int64(len(data)); {
 		case err != nil:
 			return d.damaged(r, fmt.Errorf("%s: %w", header.Name, err))
 		case n > maxFileSize:
 			return fmt.Errorf("%s has more than %d bytes, more than any file of bAbI", header.Name, maxFileSize)
-		case n > most:
+		case n > limit:
 			return fmt.Errorf("its files have more bytes than all of bAbI, at %s", header.Name)
 		default:
-			most -= n
+			limit -= n
 		}
 		if err := d.add(f, content{name: header.Name, data: data}); err != nil {
 			return err

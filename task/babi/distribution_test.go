@@ -145,8 +145,8 @@ func TestRealDistribution(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if most, _ := tk.MaxLengths(); most != 71*tk.Vocabularies().Positions() || tk.Vocabularies().Positions() != 7 {
-		t.Errorf("task 2 has sources of %d ids of %d words, want 70 facts and the question, 7 words", most, tk.Vocabularies().Positions())
+	if maximum, _ := tk.MaxLengths(); maximum != 71*tk.Vocabularies().Positions() || tk.Vocabularies().Positions() != 7 {
+		t.Errorf("task 2 has sources of %d ids of %d words, want 70 facts and the question, 7 words", maximum, tk.Vocabularies().Positions())
 	}
 }
 

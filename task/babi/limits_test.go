@@ -48,17 +48,17 @@ func TestSparseArchive(t *testing.T) {
 	one := sparse(t, "en/qa1_a_train.txt", 600)
 	many := bytes.Join([][]byte{one, sparse(t, "en/qa2_a_train.txt", 600), sparse(t, "en/qa3_a_train.txt", 600)}, nil)
 	for _, test := range []struct {
-		archive    []byte
-		file, most int64
-		want       string
+		archive     []byte
+		file, limit int64
+		want        string
 	}{
 		{one, 600, 600, ""}, {one, 599, 1 << 20, "en/qa1_a_train.txt has more than 599 bytes"}, {one, 1 << 20, 599, "more bytes than all of bAbI, at en/qa1_a_train.txt"},
 		{many, 600, 1800, ""}, {many, 600, 1799, "more bytes than all of bAbI, at en/qa3_a_train.txt"}, {many[:len(many)-600], 600, 1800, "damaged or cut short"},
 	} {
 		d := &Distribution{path: "a.tar", found: map[file]content{}}
-		err := d.readTar(&io.LimitedReader{R: bytes.NewReader(test.archive), N: 1 << 20}, test.file, test.most)
+		err := d.readTar(&io.LimitedReader{R: bytes.NewReader(test.archive), N: 1 << 20}, test.file, test.limit)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
-			t.Errorf("%d bytes, at most %d of %d: %v, want %q", len(test.archive), test.file, test.most, err, test.want)
+			t.Errorf("%d bytes, at most %d of %d: %v, want %q", len(test.archive), test.file, test.limit, err, test.want)
 		}
 		if c, ok := d.found[file{"en", 1, "train"}]; err == nil && (!ok || len(c.data) != 600) {
 			t.Errorf("the file has %d bytes", len(c.data))

@@ -175,9 +175,9 @@ func isWord(s string) bool {
 
 // clip shortens a quotation in an error.
 func clip(text string) string {
-	const most = 60
-	if len(text) <= most {
+	const limit = 60
+	if len(text) <= limit {
 		return text
 	}
-	return strings.ToValidUTF8(text[:most], "") + "..."
+	return strings.ToValidUTF8(text[:limit], "") + "..."
 }

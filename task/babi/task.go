@@ -18,7 +18,7 @@ type Task struct {
 	epoch                      []int             // indices of training, each as often as an epoch visits the question
 	renamings                  map[int]renaming  // by task; empty without Rename
 	rewordings                 map[int]rewording // by task; empty without Reword
-	most                       int               // positions of the longest source
+	maximum                    int               // positions of the longest source
 }
 
 var (
@@ -163,7 +163,7 @@ func (t *Task) encode() error {
 	}
 	for _, q := range slices.Concat(t.training, t.validation, t.test) {
 		kept := recent(q)
-		t.most = max(t.most, len(kept.Facts)+1)
+		t.maximum = max(t.maximum, len(kept.Facts)+1)
 		for _, s := range append(slices.Clip(q.Facts), q.Text) {
 			length := strings.Count(s, " ") + 1 + t.renamings[q.Task].growth(s) + t.rewordings[q.Task].growth(s)
 			t.coding.TokensPerPosition = max(t.coding.TokensPerPosition, length)
@@ -262,7 +262,7 @@ func each(questions []Question) []Question {
 func (t *Task) TrainedOn() int { return len(t.training) }
 
 // MaxLengths returns the number of ids of the longest source, and 1, for a class.
-func (t *Task) MaxLengths() (source, target int) { return t.most * t.coding.TokensPerPosition, 1 }
+func (t *Task) MaxLengths() (source, target int) { return t.maximum * t.coding.TokensPerPosition, 1 }
 
 // Digests returns the digests of the questions with their facts.
 func (t *Task) Digests() task.Digests {

@@ -59,10 +59,10 @@ func characters(text string) task.Vocabularies {
 	return task.Vocabularies{Tokenizer: vocab.Characters, Source: v, Target: v}
 }
 
-// checkRange returns an error unless the value of a field is in 1..most.
-func checkRange(field string, value, most int) error {
-	if value < 1 || value > most {
-		return fmt.Errorf("%s is %d: it must be 1..%d", field, value, most)
+// checkRange returns an error unless the value of a field is in 1..limit.
+func checkRange(field string, value, limit int) error {
+	if value < 1 || value > limit {
+		return fmt.Errorf("%s is %d: it must be 1..%d", field, value, limit)
 	}
 	return nil
 }

@@ -60,11 +60,11 @@ type group struct {
 
 // groups returns the examples with each operation, and those of each nesting if there are several.
 func groups(summaries []Summary) (all []group) {
-	operations, most := map[string][]int{}, 0
+	operations, maximum := map[string][]int{}, 0
 	nestings := map[int][]int{}
 	for i, s := range summaries {
 		n := len(s.Operations)
-		most = max(most, n)
+		maximum = max(maximum, n)
 		nestings[n] = append(nestings[n], i)
 		for j, op := range s.Operations {
 			if slices.Index(s.Operations, op) == j { // count an operation once per example
@@ -77,7 +77,7 @@ func groups(summaries []Summary) (all []group) {
 			all = append(all, group{"sequence accuracy with " + op, at})
 		}
 	}
-	for n := 0; n <= most && len(nestings) > 1; n++ {
+	for n := 0; n <= maximum && len(nestings) > 1; n++ {
 		if at := nestings[n]; at != nil {
 			all = append(all, group{fmt.Sprintf("sequence accuracy at nesting %d", n), at})
 		}

@@ -54,13 +54,13 @@ func (s Script) Open() (task.Task, error) {
 
 // longest returns upper bounds of the numbers of characters of a training source, and of an answer with its sign and End.
 func (s Script) longest() (source, target int) {
-	literal, most := s.Length+1, 4*s.Length // digits of 10^L, and the maximum of c
-	constant := len(strconv.Itoa(most))
+	literal, maximum := s.Length+1, 4*s.Length // digits of 10^L, and the maximum of c
+	constant := len(strconv.Itoa(maximum))
 	adds := max(len("a=;#(a+)")+literal, len("a=#for x in range():a+=#a")+constant+literal, len("( if < else )")+3*literal, len("(*)")+constant)
 	number := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(s.Length)), nil)
 	value := new(big.Int).Set(number)
 	for range s.Nesting {
-		value.Add(value.Mul(value, big.NewInt(int64(most))), number)
+		value.Add(value.Mul(value, big.NewInt(int64(maximum))), number)
 	}
 	return len("print()") + literal + s.Nesting*adds, len("-") + len(value.String()) + 1
 }

@@ -17,7 +17,7 @@ type blockMask[T kernel.Float] struct {
 
 	from        unsafe.Pointer // the mask of the head
 	keysOf      unsafe.Pointer // the mask that keys was computed from
-	first, most int            // smallest and largest last visible key of the strip
+	first, last int            // smallest and largest last visible key of the strip
 }
 
 // maskElements returns the number of elements of its memory.
@@ -79,12 +79,12 @@ func (m *blockMask[T]) startHead(fr *frame, b, head int) {
 func (m *blockMask[T]) startStrip(r0, r1 int) {
 	switch {
 	case m.x.Causal:
-		m.first, m.most = r0, r1-1
+		m.first, m.last = r0, r1-1
 	case m.x.Mask.Last:
-		m.first, m.most = m.x.N, -1
+		m.first, m.last = m.x.N, -1
 		for r := r0; r < r1; r++ {
 			last := m.lastOf(r)
-			m.first, m.most = min(m.first, last), max(m.most, last)
+			m.first, m.last = min(m.first, last), max(m.last, last)
 		}
 	}
 }
@@ -99,7 +99,7 @@ func (m *blockMask[T]) limited() bool { return m.x.Causal || m.x.Mask.Last }
 func (m *blockMask[T]) sees(k block) bool {
 	switch {
 	case m.limited():
-		return k.c0 <= m.most
+		return k.c0 <= m.last
 	case m.seen != nil:
 		return m.seen[k.c0/m.x.Columns]
 	}
@@ -109,7 +109,7 @@ func (m *blockMask[T]) sees(k block) bool {
 // trim returns a block without keys at its end that no query sees.
 func (m *blockMask[T]) trim(k block) block {
 	if m.limited() {
-		k.c1 = min(k.c1, m.most+1)
+		k.c1 = min(k.c1, m.last+1)
 	}
 	return k
 }

@@ -57,10 +57,10 @@ func ReadMemory(root string) Memory {
 func controlGroup(root, mount, group, limit, usage, idle string, bound func(int, string)) {
 	for {
 		dir := path.Join(mount, group)
-		most, err := strconv.Atoi(strings.TrimSpace(read(root, path.Join(dir, limit))))
-		if err == nil && most < math.MaxInt/2 {
+		maximum, err := strconv.Atoi(strings.TrimSpace(read(root, path.Join(dir, limit))))
+		if err == nil && maximum < math.MaxInt/2 {
 			cached, _ := field(read(root, path.Join(dir, "memory.stat")), idle)
-			bound(most-number(strings.TrimSpace(read(root, path.Join(dir, usage))))+cached, "the control group's "+limit)
+			bound(maximum-number(strings.TrimSpace(read(root, path.Join(dir, usage))))+cached, "the control group's "+limit)
 		}
 		if group == "/" || group == "." || group == "" {
 			return
@@ -134,9 +134,9 @@ func (p *Program) Need() (own, whole int) {
 
 // arenas returns the memory of the program and of its largest closure.
 func (p *Program) arenas() int {
-	most := 0
+	maximum := 0
 	for _, c := range p.Children {
-		most = max(most, c.arenas())
+		maximum = max(maximum, c.arenas())
 	}
-	return p.ArenaBytes + p.Machine.Threads*p.ScratchBytes + most
+	return p.ArenaBytes + p.Machine.Threads*p.ScratchBytes + maximum
 }

@@ -104,7 +104,7 @@ func compareBlocks[T Float](t *testing.T, kernels *Attention, tolerance float64)
 func wholeSoftmax[T Float](scores, add [2][]T, rows, width, stride int, scale float64) (p [2][]float64, largest, sum []float64) {
 	p = [2][]float64{make([]float64, rows*stride), make([]float64, rows*stride)}
 	for r := range rows {
-		most, total := math.Inf(-1), 0.0
+		maximum, total := math.Inf(-1), 0.0
 		each := func(f func(i, at int)) {
 			for i := range 2 {
 				for j := range width {
@@ -114,16 +114,16 @@ func wholeSoftmax[T Float](scores, add [2][]T, rows, width, stride int, scale fl
 		}
 		each(func(i, at int) {
 			p[i][at] = float64(scores[i][at])*scale + float64(add[i][at])
-			most = max(most, p[i][at])
+			maximum = max(maximum, p[i][at])
 		})
 		each(func(i, at int) {
-			if p[i][at] = math.Exp(p[i][at] - most); math.IsInf(most, -1) {
+			if p[i][at] = math.Exp(p[i][at] - maximum); math.IsInf(maximum, -1) {
 				p[i][at] = 0
 			}
 			total += p[i][at]
 		})
 		each(func(i, at int) { p[i][at] /= max(total, 1e-300) })
-		largest, sum = append(largest, most), append(sum, total)
+		largest, sum = append(largest, maximum), append(sum, total)
 	}
 	return p, largest, sum
 }

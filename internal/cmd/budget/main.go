@@ -18,12 +18,12 @@ import (
 	"strings"
 )
 
-// A limit is a number of lines: a finding above aim is reported, one above most is an error.
-type limit struct{ aim, most int }
+// A limit is a number of lines: a finding above aim is reported, one above maximum is an error.
+type limit struct{ aim, maximum int }
 
 var (
-	fileLimit     = limit{aim: 300, most: 700}
-	functionLimit = limit{aim: 40, most: 120}
+	fileLimit     = limit{aim: 300, maximum: 700}
+	functionLimit = limit{aim: 40, maximum: 120}
 )
 
 // A finding is one file or function above its aim.
@@ -34,7 +34,7 @@ type finding struct {
 	limit limit
 }
 
-func (f finding) fails() bool { return f.lines > f.limit.most }
+func (f finding) fails() bool { return f.lines > f.limit.maximum }
 
 func main() {
 	dir := "."
@@ -114,7 +114,7 @@ func report(w io.Writer, findings []finding) bool {
 		if f.fails() {
 			verdict, ok = "too long", false
 		}
-		fmt.Fprintf(w, "%-8s %4d lines (aim %d, at most %d)  %s %s\n", verdict, f.lines, f.limit.aim, f.limit.most, f.place, f.name)
+		fmt.Fprintf(w, "%-8s %4d lines (aim %d, at most %d)  %s %s\n", verdict, f.lines, f.limit.aim, f.limit.maximum, f.place, f.name)
 	}
 	fmt.Fprintf(w, "budget: %d above the aim of %d lines per file and %d per function\n", len(findings), fileLimit.aim, functionLimit.aim)
 	return ok
