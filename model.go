@@ -282,7 +282,7 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, er
 	}
 	defer m.calls.Done()
 	e, err := m.model.Evaluate(ctx, pipeline.Protocol{Selection: o.Selection, File: o.File, Beam: o.Beam, TeacherForced: o.TeacherForced})
-	return Evaluation{e.Row.Examples, e.Metrics, e.Notes, e.Encoder, e.Decoder}, err
+	return Evaluation{e.Row.Count, e.Metrics, e.Notes, e.Encoder, e.Decoder}, err
 }
 
 // Trace answers one input and records the steps, weights and attention of every position.

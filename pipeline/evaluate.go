@@ -33,7 +33,7 @@ type Protocol struct {
 // Evaluation is the result of an evaluation and its examples.
 type Evaluation struct {
 	evaluation.Row
-	Examples []task.Example `json:"-"` // the examples that Row.Answers belong to
+	Examples []task.Example `json:"-"` // as many as Row.Count; Row.Answers belong to them
 }
 
 // Cache is a continuous cache of a language model.

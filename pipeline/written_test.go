@@ -188,15 +188,15 @@ func checkWritten(t *testing.T, r experiment.Run, m *pipeline.Model) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if written := evaluate(examples); !equalMetrics(written.Metrics, direct.Metrics) || written.Row.Examples != 12 {
+	if written := evaluate(examples); !equalMetrics(written.Metrics, direct.Metrics) || written.Row.Count != 12 {
 		t.Errorf("written examples are measured as %v, the same examples of the run as %v", written.Metrics, direct.Metrics)
 	}
 	training := make([]task.Example, 12)
 	for i := range training {
 		training[i] = opened.Training(r.Seed, int64(i))
 	}
-	if e := evaluate(training); e.Row.Examples != 12 {
-		t.Errorf("%d of 12 training examples are read", e.Row.Examples)
+	if e := evaluate(training); e.Row.Count != 12 {
+		t.Errorf("%d of 12 training examples are read", e.Row.Count)
 	}
 }
 

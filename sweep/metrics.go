@@ -55,7 +55,7 @@ func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log fu
 	if err != nil {
 		return nil, err
 	}
-	all := &Metrics{Examples: found.Row.Examples, Lengths: found.Lengths, Encoder: found.Encoder, Decoder: found.Decoder}
+	all := &Metrics{Examples: found.Row.Count, Lengths: found.Lengths, Encoder: found.Encoder, Decoder: found.Decoder}
 	for _, metric := range found.Metrics {
 		if !math.IsNaN(metric.Value) && !math.IsInf(metric.Value, 0) {
 			all.Metrics = append(all.Metrics, metricOf(metric))

@@ -34,7 +34,7 @@ func (d demoReport) print(w io.Writer) error {
 		if i == 0 {
 			lengths = r.Lengths + ", trained"
 		}
-		row(lengths, r.Examples, interval(r.Metrics[0].Accuracy), interval(r.Metrics[1].Accuracy))
+		row(lengths, r.Count, interval(r.Metrics[0].Accuracy), interval(r.Metrics[1].Accuracy))
 	}
 	for _, note := range d.rows[0].Notes {
 		fmt.Fprintf(w, "  %s\n", note)

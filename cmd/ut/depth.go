@@ -183,7 +183,7 @@ func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, save func(upda
 			return err
 		}
 		save(func(one *depthRun) {
-			one.Experiment, one.Checkpoint, one.Task, one.Examples, one.Lengths, one.Method = m.Run.Name, m.Step, found.Task, found.Row.Examples, found.Lengths, found.Method
+			one.Experiment, one.Checkpoint, one.Task, one.Examples, one.Lengths, one.Method = m.Run.Name, m.Step, found.Task, found.Row.Count, found.Lengths, found.Method
 			one.Metric, one.Points = pipeline.DepthMetric(found.Metrics, f.metric), append(one.Points, point)
 		})
 		if f.measured != nil {

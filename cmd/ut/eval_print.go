@@ -14,7 +14,7 @@ import (
 func (m measured) print(w io.Writer) error {
 	lines := []string{
 		fmt.Sprintf("%s, checkpoint of step %d", m.Run, m.Checkpoint),
-		fmt.Sprintf("%s, %s, %d examples, %s", m.Task, m.Lengths, m.Row.Examples, m.Method),
+		fmt.Sprintf("%s, %s, %d examples, %s", m.Task, m.Lengths, m.Row.Count, m.Method),
 	}
 	shares := false
 	for _, metric := range m.Metrics {
@@ -80,7 +80,7 @@ func printTable(w io.Writer, list []measured) error {
 				}
 			}
 		}
-		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", m.Run, m.Checkpoint, m.Task, m.Row.Examples, m.Method, strings.Join(cells, "\t"),
+		fmt.Fprintf(table, "%s\t%d\t%s\t%d\t%s\t%s\t%s\t%s\t%s\n", m.Run, m.Checkpoint, m.Task, m.Row.Count, m.Method, strings.Join(cells, "\t"),
 			m.ponder(), thousands(m.Parameters), minutes(m.Training))
 	}
 	return table.Flush()

@@ -26,7 +26,7 @@ func TestJSON(t *testing.T) {
 		"eval": measured{
 			Version: "1.2.3", Run: "runs/reverse", Experiment: "reverse", Checkpoint: 5000,
 			Evaluation: pipeline.Evaluation{Row: evaluation.Row{
-				Task: "reverse", Examples: 200, Lengths: "length 40", Measurement: task.Measurement{
+				Task: "reverse", Count: 200, Lengths: "length 40", Measurement: task.Measurement{
 					Method:  "beam search of width 4, alpha 0.6",
 					Metrics: score.Score{Tokens: score.Accuracy{Correct: 8000, Total: 8200}, Sequences: score.Accuracy{Correct: 150, Total: 200}}.Metrics(),
 					Notes:   []string{"3 of 200 answers did not end and were cut off"},

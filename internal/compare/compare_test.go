@@ -45,7 +45,7 @@ func TestAdjust(t *testing.T) {
 
 // answering is a run whose answers are correct where right has a 1.
 func answering(name, right string) Run {
-	r := Run{Name: name, measure: correctness("sequence accuracy"), Evaluation: &pipeline.Evaluation{Row: evaluation.Row{Task: "reverse", Lengths: "length 4", Examples: len(right)}}}
+	r := Run{Name: name, measure: correctness("sequence accuracy"), Evaluation: &pipeline.Evaluation{Row: evaluation.Row{Task: "reverse", Lengths: "length 4", Count: len(right)}}}
 	a := score.Accuracy{}
 	for i, c := range right {
 		source, answer := fmt.Sprintf("source %d <i>", i), task.Answer{Correct: c == '1'}

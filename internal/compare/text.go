@@ -83,7 +83,7 @@ func (c *Comparison) described() string {
 			continue
 		}
 		e := r.Evaluation
-		text := fmt.Sprintf("%s, %s, %s, %s", e.Task, e.Lengths, counted(e.Row.Examples, "example"), e.Method)
+		text := fmt.Sprintf("%s, %s, %s, %s", e.Task, e.Lengths, counted(e.Row.Count, "example"), e.Method)
 		if len(list) == 0 || list[len(list)-1] != text {
 			list = append(list, text)
 		}

@@ -107,7 +107,7 @@ func TestGreedyDecodingAndTeacherForcingAgreeOnSequences(t *testing.T) {
 				t.Errorf("measurement %d, example %d: %v for %v", i, at, answer, examples[at].Target)
 			}
 		}
-		if want := []string{task.TeacherForcing, "greedy decoding"}[i%2]; row.Method != want || row.Examples != 100 {
+		if want := []string{task.TeacherForcing, "greedy decoding"}[i%2]; row.Method != want || row.Count != 100 {
 			t.Errorf("measurement %d is labelled %+v", i, row)
 		}
 		if forced := i%2 == 0; forced != (row.Encoder.Average() > 1 && row.Decoder.Average() > 1) {
@@ -156,7 +156,7 @@ func TestScoresAreTheObjectives(t *testing.T) {
 
 // A row names task, examples, method and metrics with their counts.
 func TestRowSaysHowItWasMeasured(t *testing.T) {
-	row := evaluation.Row{Task: "copy", Examples: 2, Lengths: "length 40", Measurement: task.Measurement{Method: "beam search of width 4, alpha 0.6",
+	row := evaluation.Row{Task: "copy", Count: 2, Lengths: "length 40", Measurement: task.Measurement{Method: "beam search of width 4, alpha 0.6",
 		Metrics: score.Score{Tokens: score.Accuracy{Correct: 3, Total: 4}, Sequences: score.Accuracy{Correct: 1, Total: 2}}.Metrics()}}
 	for _, part := range []string{"copy, length 40, 2 examples, beam search of width 4, alpha 0.6: token accuracy ", "3 of 4", ", sequence accuracy ", "1 of 2"} {
 		if !strings.Contains(row.String(), part) {

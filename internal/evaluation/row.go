@@ -10,9 +10,9 @@ import (
 
 // A Row is one measurement of a model.
 type Row struct {
-	Task     string `json:"task"`
-	Examples int    `json:"examples"`
-	Lengths  string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the name of their file
+	Task    string `json:"task"`
+	Count   int    `json:"examples"`
+	Lengths string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the name of their file
 	task.Measurement
 
 	// Steps of positions; nil for a stack that does not exist or is not adaptive, and for decoded answers, unless the evaluator counts them.
@@ -24,7 +24,7 @@ type Row struct {
 
 // Measure measures the evaluator's model.
 func (e *Evaluator) Measure(ctx context.Context, by task.Measure, examples []task.Example) (Row, error) {
-	row := Row{Examples: len(examples)}
+	row := Row{Count: len(examples)}
 	watched := *e
 	watched.Steps = func(encoder, decoder *Steps) { row.Encoder, row.Decoder = encoder, decoder }
 	var err error
@@ -44,5 +44,5 @@ func (r Row) String() string {
 	for i, m := range r.Metrics {
 		figures[i] = fmt.Sprintf("%s %s", m.Name, m)
 	}
-	return fmt.Sprintf("%s, %s, %d examples, %s: %s", r.Task, r.Lengths, r.Examples, r.Method, strings.Join(figures, ", "))
+	return fmt.Sprintf("%s, %s, %d examples, %s: %s", r.Task, r.Lengths, r.Count, r.Method, strings.Join(figures, ", "))
 }

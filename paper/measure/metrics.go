@@ -177,7 +177,7 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 			if err != nil {
 				return nil, err
 			}
-			measured.Kinds = append(measured.Kinds, PonderTime{c.Name, row.Examples, row.Encoder.Average(), row.Decoder.Average(), onlyStack(row).Deviation})
+			measured.Kinds = append(measured.Kinds, PonderTime{c.Name, row.Count, row.Encoder.Average(), row.Decoder.Average(), onlyStack(row).Deviation})
 		}
 		return measured, nil
 	}
@@ -185,7 +185,7 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 
 func metricSet(name string, row evaluation.Row) MetricSet {
 	set := MetricSet{
-		Name: name, Examples: row.Examples, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.Encoder.Average(), Decoder: row.Decoder.Average(),
+		Name: name, Examples: row.Count, Method: row.Method, Metrics: row.Metrics, Notes: row.Notes, Encoder: row.Encoder.Average(), Decoder: row.Decoder.Average(),
 	}
 	s := onlyStack(row)
 	set.Deviation = s.Deviation
