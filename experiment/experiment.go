@@ -264,13 +264,14 @@ func (r Run) TrainingConfig() schedule.Config {
 	return c
 }
 
-// Plan returns the plan of batches for the run's task.
+// Plan returns the plan of batches for the run's task, which checks every example.
 func (r Run) Plan(opened task.Task) batch.Plan {
 	source, target := opened.MaxLengths()
-	b := r.Training.Batch
+	b, v, kind := r.Training.Batch, opened.Vocabularies(), r.Task.Value.Kind()
 	return batch.Plan{
 		Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: source, MaxTarget: target,
-		TokensPerPosition: opened.Vocabularies().TokensPerPosition, Aligned: r.Task.Value.Kind() == task.Tagging,
+		TokensPerPosition: v.TokensPerPosition, Aligned: kind == task.Tagging,
+		Check: func(e task.Example) error { return v.Check(kind, e) },
 	}
 }
 

@@ -173,7 +173,9 @@ func (m *Model) selected(ctx context.Context, opened task.Task, p Protocol) (nam
 		if p.Selection.Validation {
 			seed = m.Run.Seed
 		}
-		examples, err = opened.HeldOut(seed, p.Selection)
+		if examples, err = opened.HeldOut(seed, p.Selection); err == nil {
+			err = m.Vocabularies.CheckAll(m.Run.Task.Value.Kind(), examples)
+		}
 		return opened.Name(), p.Selection.String(), examples, err
 	}
 	var notes []string

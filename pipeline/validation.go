@@ -46,8 +46,14 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 // validation returns validation examples; 0: as many as is the task's default.
 func (t *openRun) validation(count int) ([]task.Example, error) {
 	examples, err := t.data.HeldOut(t.run.Seed, t.run.Training.Held(count))
-	if err != nil && t.run.Training.ChoosesValidation() {
-		return nil, experiment.HeldError(err)
+	if err == nil {
+		if err = t.data.Vocabularies().CheckAll(t.run.Task.Value.Kind(), examples); err != nil {
+			return nil, fmt.Errorf("validation %w", err)
+		}
+		return examples, nil
 	}
-	return examples, err
+	if t.run.Training.ChoosesValidation() {
+		err = experiment.HeldError(err)
+	}
+	return nil, err
 }

@@ -43,7 +43,7 @@ type Task interface {
 	// Vocabularies returns the meaning of the ids.
 	Vocabularies() Vocabularies
 	// Training returns the i-th example, i >= 0, of the endless training stream of seed: same arguments, same example. The caller owns
-	// the example. Safe for concurrent use.
+	// the example. Safe for concurrent use. It panics with an [ExampleError] if there is no such example.
 	Training(seed uint64, i int64) Example
 	// HeldOut returns validation or test examples, drawn independently of all training streams. A smaller Count gives a prefix of a
 	// larger one; all examples, Count 0, may be in another order.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"sort"
+
+	"universal-transformer/task"
 )
 
 // Default lengths of rectangles: the first, then each a quarter more than the previous one. From 8 on, rounding up to them adds at
@@ -32,6 +34,8 @@ type Plan struct {
 	Aligned           bool  `json:"aligned,omitempty"`             // a target has as many tokens as its source has positions, without End: both rows have the same length
 	Window            int   `json:"window,omitempty"`              // number of examples that are sorted by length together; 0 means 256 of the longest batches
 
+	// Check returns an error if an example that a [Stream] has drawn is invalid; nil: all are valid.
+	Check func(task.Example) error `json:"-"`
 	// RoundUp returns the number of rows, at least n, of a batch that has n rows by Tokens, if that number is computed anyway. nil
 	// means n.
 	RoundUp func(n int) int `json:"-"`

@@ -39,7 +39,8 @@ type window struct {
 }
 
 // NewStream returns the stream of batches of the examples source(0), source(1), ... Only one goroutine at a time calls source, but
-// not always the caller's; a panic of source becomes one of the Next or Seek that needs the window. An error begins with the field of the plan that is wrong.
+// not always the caller's; a panic of source becomes one of the Next or Seek that needs the window, or its error if it panics with a
+// [task.ExampleError]. An error begins with the field of the plan that is wrong.
 func NewStream(source func(i int64) task.Example, plan Plan, seed uint64) (*Stream, error) {
 	if err := plan.Validate(); err != nil {
 		return nil, err
@@ -153,7 +154,11 @@ func (s *Stream) draw(index int64) *window {
 	lengths := make([]shape, n)
 	for j := range n {
 		i := index*int64(n) + int64(j)
-		e := s.source(i)
+		e, err := task.Drawn(func() task.Example { return s.source(i) })
+		if err != nil {
+			w.err = fmt.Errorf("batch: example %d: %w", i, err)
+			return w
+		}
 		if w.err = s.check(i, e); w.err != nil {
 			return w
 		}
@@ -173,6 +178,11 @@ func (s *Stream) check(i int64, e task.Example) error {
 		return fmt.Errorf("batch: example %d has a target of %d tokens, more than the maximum of %d", i, len(e.Target), s.plan.MaxTarget)
 	case len(e.Target) == 0:
 		return fmt.Errorf("batch: example %d has an empty target: it must contain at least End", i)
+	case s.plan.Check == nil:
+		return nil
+	}
+	if err := s.plan.Check(e); err != nil {
+		return fmt.Errorf("batch: example %d: %w", i, err)
 	}
 	return nil
 }

@@ -92,7 +92,8 @@ func (t Task) Measure(task.Vocabularies) task.Measure {
 	}}}
 }
 
-// Open returns the task. It is an error if an example that Draw returns is not of the wanted length or has unknown tokens.
+// Open returns the task. It is an error if one of the first examples that Draw returns is not of the wanted length or has unknown tokens. If a
+// later one is so, training and evaluation end with that error.
 func (t Task) Open() (task.Task, error) {
 	v, err := vocab.New(t.Vocabulary)
 	if err != nil {
@@ -140,7 +141,11 @@ func (o opened) Notes() []string { return nil }
 
 // Training returns the i-th example of the seed's training stream.
 func (o opened) Training(seedValue uint64, i int64) task.Example {
-	return o.draw(seed.Rand(seedValue, o.Task.Name+"/training", i), o.MaxLength, false, task.ForTraining)
+	e, err := o.draw(seed.Rand(seedValue, o.Task.Name+"/training", i), o.MaxLength, false, task.ForTraining)
+	if err != nil {
+		panic(&task.ExampleError{Err: err})
+	}
+	return e
 }
 
 // HeldOut draws s.Count examples, 10,000 if that is 0.
@@ -158,12 +163,14 @@ func (o opened) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, err
 		name, split = o.Task.Name+"/validation", task.ForValidation
 	}
 	for i := range examples {
-		rng := seed.Rand(seedValue, name, int64(i))
+		rng, want, exact := seed.Rand(seedValue, name, int64(i)), length, s.Length > 0
 		if s.From > 0 {
-			examples[i] = o.draw(rng, s.From+rng.IntN(length-s.From+1), true, split)
-			continue
+			want, exact = s.From+rng.IntN(length-s.From+1), true
 		}
-		examples[i] = o.draw(rng, length, s.Length > 0, split)
+		var err error
+		if examples[i], err = o.draw(rng, want, exact, split); err != nil {
+			return nil, err
+		}
 	}
 	return examples, nil
 }
@@ -174,20 +181,19 @@ const attempts = 1000
 
 // draw returns an example of a split, of exactly length source tokens or of 1 to length. If all attempts miss the split, because there are
 // few sources of that length, it returns the last one.
-func (o opened) draw(rng *rand.Rand, length int, exact bool, split task.Split) (e task.Example) {
+func (o opened) draw(rng *rand.Rand, length int, exact bool, split task.Split) (e task.Example, err error) {
 	if !exact {
 		length = 1 + rng.IntN(length)
 	}
 	for range attempts {
-		var err error
 		if e, err = o.encode(rng, length, length <= o.MaxLength); err != nil {
-			panic(fmt.Errorf("task %s: %w", o.Task.Name, err)) // Open has tried the function
+			return e, fmt.Errorf("task %s: %w", o.Task.Name, err)
 		}
 		if task.SplitOf(e.Source) == split {
 			break
 		}
 	}
-	return e
+	return e, nil
 }
 
 // encode draws an example and converts it to ids. Targets are bounded where training has their length.

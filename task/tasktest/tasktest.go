@@ -60,84 +60,20 @@ type tagging struct {
 }
 
 // Check returns an error if an example violates a rule of task.Example or of the task's vocabularies.
-func Check(tk task.Task, e task.Example) error {
-	v := tk.Vocabularies()
-	if err := inRange("target", e.Target, v.Target); err != nil {
-		return err
-	}
-	if v.Source == nil {
-		return checkText(e)
-	}
-	if err := filled(e.Source, v.Positions()); err != nil {
-		return err
-	}
-	if err := inRange("source", unpadded(e.Source, v.Positions()), v.Source); err != nil {
-		return err
-	}
+func Check(tk task.Task, e task.Example) error { return tk.Vocabularies().Check(kindOf(tk, e), e) }
+
+// kindOf returns the kind of a task: its definition is not known here.
+func kindOf(tk task.Task, e task.Example) task.Kind {
 	if _, ok := tk.(tagging); ok {
-		if len(e.Target)*v.Positions() != len(e.Source) || slices.Contains(e.Target, vocab.End) {
-			return fmt.Errorf("target %v does not have a class for each position of source %v", e.Target, e.Source)
-		}
-		return nil
+		return task.Tagging
+	}
+	if tk.Vocabularies().Source == nil {
+		return task.LanguageModeling
 	}
 	if _, longest := tk.MaxLengths(); longest == 1 && len(e.Target) == 1 && e.Target[0] != vocab.End {
-		return nil // a class
+		return task.Classification
 	}
-	if len(e.Target) == 0 || e.Target[len(e.Target)-1] != vocab.End {
-		return fmt.Errorf("target %v does not end with End", e.Target)
-	}
-	return ends(e.Target)
-}
-
-// checkText is like Check, for language models: the source is empty, and a segment of text does not need an End.
-func checkText(e task.Example) error {
-	switch {
-	case len(e.Source) > 0:
-		return fmt.Errorf("source %v is not empty", e.Source)
-	case len(e.Target) == 0:
-		return fmt.Errorf("the target is empty")
-	}
-	return ends(e.Target)
-}
-
-func ends(target []vocab.ID) error {
-	if at := slices.Index(target, vocab.End); at >= 0 && at != len(target)-1 {
-		return fmt.Errorf("target %v has an End before its end", target)
-	}
-	return nil
-}
-
-// filled returns an error unless a source consists of whole positions, each beginning with a token and padded at its end.
-func filled(ids []vocab.ID, perPosition int) error {
-	if len(ids)%perPosition != 0 {
-		return fmt.Errorf("source of %d ids does not consist of whole positions of %d ids", len(ids), perPosition)
-	}
-	for i, id := range ids {
-		if id != vocab.Padding && i%perPosition > 0 && ids[i-1] == vocab.Padding {
-			return fmt.Errorf("source id %d at %d comes after padding of its position", id, i)
-		}
-	}
-	return nil
-}
-
-// unpadded removes the padding inside positions. It keeps one id of a position that contains padding only, so that other checks find
-// it.
-func unpadded(ids []vocab.ID, perPosition int) (kept []vocab.ID) {
-	for i, id := range ids {
-		if id != vocab.Padding || i%perPosition == 0 {
-			kept = append(kept, id)
-		}
-	}
-	return kept
-}
-
-func inRange(side string, ids []vocab.ID, v *vocab.Vocabulary) error {
-	for i, id := range ids {
-		if id <= vocab.Padding || int(id) >= v.Size() {
-			return fmt.Errorf("%s id %d at %d is outside 1..%d", side, id, i, v.Size()-1)
-		}
-	}
-	return nil
+	return task.Transduction
 }
 
 func validTraining(tk task.Task) error {
