@@ -2,7 +2,7 @@ package engine
 
 import "errors"
 
-// A MemoryError is a backend's error about insufficient memory.
+// A MemoryError is a backend's error about insufficient memory. It is an interface because backends have their own error types.
 type MemoryError interface {
 	error
 	Memory() (need, have int) // bytes

@@ -25,6 +25,7 @@ import (
 type Cell struct {
 	Recipe  string         // name of the cell, together with the seed of Run
 	Run     experiment.Run // the complete run
+	Set     []string       // assignments by which Run differs from its recipe; nil: in the seed and the location of data only
 	Runs    string         // folder of run directories
 	Results string         // folder of results
 	From    *Cell          // cell whose weights training starts from; nil: random weights
@@ -42,7 +43,7 @@ func (c Cell) Name() string { return c.header().Name() }
 func (c Cell) Dir() string { return filepath.Join(c.Runs, filepath.FromSlash(c.Name())) }
 
 // header returns the part of the result that is known before training.
-func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed} }
+func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed, Set: c.Set} }
 
 // Done reads the result if it exists.
 func (c Cell) Done() (r Result, m Measured, done bool, err error) {

@@ -46,8 +46,9 @@ type Result struct {
 type Header struct {
 	Recipe             string     `json:"recipe"` // "algorithmic-lstm/copy"; in a user's sweep the name of the cell: "lstm,width=64"
 	Seed               uint64     `json:"seed"`
-	Model              string     `json:"model"` // description
-	Data               string     `json:"data"`  // description
+	Set                []string   `json:"set,omitempty"` // assignments by which the run differs from its recipe, as in experiment.Run.Set
+	Model              string     `json:"model"`         // description
+	Data               string     `json:"data"`          // description
 	Parameters         int        `json:"parameters"`
 	Step               int64      `json:"step"`                 // number of updates
 	BestStep           int64      `json:"best_step"`            // step of the selected checkpoint

@@ -85,6 +85,7 @@ func TestAnswerAndReport(t *testing.T) {
 		}
 	}
 	page := filepath.Join(out, "runs", "RESULTS.md")
+	asRecipes(t, filepath.Join(out, "runs", "results"))
 	if got := succeeds(t, "table", "report", "--results", filepath.Join(out, "runs", "results")); !strings.HasSuffix(got, "results, from 2 results\n") {
 		t.Errorf("report says %q", got)
 	}

@@ -27,10 +27,29 @@ func (f *tableFlags) pending(cells []sweep.Cell) (list pendingRuns) {
 	}
 	for _, c := range cells {
 		if _, _, done, err := c.Done(); !done && err == nil {
-			list = append(list, pendingRun{c.Name(), expected(c.Recipe, results)})
+			list = append(list, pendingRun{c.Name(), expected(c.Recipe, results) * shareOfUpdates(c)})
 		}
 	}
 	return list
+}
+
+// shareOfUpdates returns the number of updates of a cell, relative to its recipe's.
+func shareOfUpdates(c sweep.Cell) float64 {
+	recipe, err := recipes.Named(c.Recipe)
+	if err != nil || recipe.Run().Training.Steps == 0 {
+		return 1
+	}
+	return float64(c.Run.Training.Steps) / float64(recipe.Run().Training.Steps)
+}
+
+// changed lists the cells whose result has another configuration: they are not run.
+func (f *tableFlags) changed(cells []sweep.Cell) (names []string) {
+	for _, c := range cells {
+		if r, _, done, err := c.Done(); done && err == nil && c.Changed(r) {
+			names = append(names, c.Name())
+		}
+	}
+	return names
 }
 
 // estimate describes the time of the runs, so many at a time: "runs without a result: 3, about 2h0m of processor time, 1h0m with 2 in parallel".
@@ -77,12 +96,12 @@ func duration(seconds float64) time.Duration { return time.Duration(seconds * fl
 
 var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s?`)
 
-// expected returns the processor time of a recipe's training in seconds: the mean of its results, or the time in the catalogue, or 0 if unknown. A
+// expected returns the processor time of a recipe's training in seconds: the mean of its results that have its values, or the time in the catalogue, or 0 if unknown. A
 // result without a processor time counts with its threads times its training time.
 func expected(recipe string, results []sweep.Result) float64 {
 	sum, n := 0.0, 0.0
 	for _, r := range results {
-		if r.Recipe != recipe {
+		if r.Recipe != recipe || len(r.Set) > 0 {
 			continue
 		}
 		n++

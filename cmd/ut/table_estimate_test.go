@@ -31,13 +31,16 @@ func TestEstimate(t *testing.T) {
 }
 
 // The expected time is the mean processor time of the recipe's results, or threads times seconds where it is not recorded; without results, that of the
-// catalogue. By hand: (100 + 2 * 40) / 2 = 90. Caught when planted: results of other recipes; seconds in place of the processor time.
+// catalogue. By hand: (100 + 2 * 40) / 2 = 90. Caught when planted: results of other recipes, or with other values;
+// seconds in place of the processor time.
 func TestExpectedTime(t *testing.T) {
 	with := func(recipe string, threads int, seconds, cpu float64) sweep.Result {
 		return sweep.Result{Header: sweep.Header{Recipe: recipe, Threads: threads, Seconds: seconds, TrainedBy: sweep.Provenance{CPUSeconds: cpu}}}
 	}
 	results := []sweep.Result{with("memory/copy", 1, 500, 100), with("memory/copy", 2, 40, 0), with("memory/double", 1, 7, 7)}
-	if got := expected("memory/copy", results); got != 90 {
+	short := with("memory/copy", 1, 3, 3)
+	short.Set = []string{"training.steps=10"}
+	if got := expected("memory/copy", append(results, short)); got != 90 {
 		t.Errorf("%v", got)
 	}
 	if got := expected("memory/copy", nil); got < 60 {

@@ -97,6 +97,7 @@ func TestTablePaired(t *testing.T) {
 	}
 
 	page := filepath.Join(t.TempDir(), "page.md")
+	asRecipes(t, results)
 	succeeds(t, "table", "report", "--results", results, "--out", page)
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), fmt.Sprintf("translation %.2f against translation-transformer %.2f (seed 2, p ", found.BLEU, found.Baseline)) {
 		t.Errorf("the page does not show it (%v): %s", err, text)

@@ -165,6 +165,9 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	}
 	if f.dryRun {
 		pending.print(c.OutOrStdout())
+		for _, name := range f.changed(cells) {
+			c.PrintErrf("%s: done before, with another configuration: remove its result to do it again\n", name)
+		}
 		return nil
 	}
 	if err := f.all(c, group, cells); err != nil {

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -69,6 +70,12 @@ func TestTableRun(t *testing.T) {
 	if other := succeeds(t, gridded(data, out, "--set", "training.steps=30")...); strings.Count(other, "(done before, with another configuration: remove") != 2 {
 		t.Errorf("%q", other)
 	}
+	if dry := ut(t, gridded(data, out, "--set", "training.steps=30", "--dry-run")...); dry.code != 0 || strings.Count(dry.stderr, ": done before, with another configuration: remove its result") != 2 {
+		t.Errorf("%+v", dry)
+	}
+	if set := resultOf(t, out, "task01-seed1")["set"]; !reflect.DeepEqual(set, []any{"model.width=16", "training.steps=40", "training.evaluate_every=20", "training.batch.rows=16", "training.schedule.cosine.warmup=5"}) {
+		t.Errorf("the result says that it was trained with %v", set)
+	}
 	more := succeeds(t, gridded(data, out, "--seeds", "2")...)
 	if strings.Count(more, "(done before)") != 2 || strings.Count(more, "\n") != 4 {
 		t.Errorf("with a second seed: %q", more)
@@ -92,6 +99,25 @@ func TestTableJobs(t *testing.T) {
 		a, b := resultOf(t, one, name), resultOf(t, two, name)
 		if !reflect.DeepEqual(a["measured"], b["measured"]) || a["best_step"] != b["best_step"] || b["threads"] != 1. {
 			t.Errorf("%s: side by side %v, alone %v", name, b, a)
+		}
+	}
+}
+
+// asRecipes makes results of shortened runs those of the recipes: ut table report leaves out runs with other values.
+func asRecipes(t *testing.T, results string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(results, "*", "*-seed*.json"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	set := regexp.MustCompile(`(?s)  "set": \[.*?\],\n`)
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err == nil {
+			err = os.WriteFile(file, set.ReplaceAll(data, nil), 0o600)
+		}
+		if err != nil {
+			t.Fatal(err)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"reflect"
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
@@ -69,6 +70,27 @@ func (r Request) cell(c paper.Cell, seed uint64, check *recipes.DataCheck) (cell
 		cell.From = &sweep.Cell{Recipe: recipe.From, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results}
 		cell.Run.Training.Pretrained = cell.From.Dir()
 	}
+	if cell.Set, err = changes(cell.Run, r.Set); err != nil {
+		return cell, err
+	}
 	cell.Run, err = cell.Run.Set(r.Set...)
 	return cell, err
+}
+
+// changes returns the assignments that give a field of a run another value.
+func changes(r experiment.Run, assignments []string) (list []string, err error) {
+	before, err := r.FieldsWith()
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range assignments {
+		after, err := r.FieldsWith(a)
+		if err != nil {
+			return nil, err
+		}
+		if !reflect.DeepEqual(after, before) {
+			list = append(list, a)
+		}
+	}
+	return list, nil
 }

@@ -164,6 +164,7 @@ func (p *page) details(t paper.Table) {
 	}
 	p.curves(t)
 	p.sizes(t)
+	p.otherValues(t)
 	p.training(t)
 }
 
@@ -212,7 +213,7 @@ var escapes = strings.NewReplacer("|", `\|`, "<", "&lt;", "\r", " ", "\n", " ", 
 // escape escapes text for Markdown, so that text of result files cannot end a cell, begin a tag or become a link.
 func escape(text string) string { return escapes.Replace(text) }
 
-// earlier reports the number of runs of a table that were trained with earlier versions of their recipes.
+// earlier reports the number of runs of a table that were trained with earlier versions of their recipes, and of those with other values.
 func (p *page) earlier(t paper.Table) (text string) {
 	old, unread, runs := 0, 0, p.book.table(t)
 	for _, r := range runs {
@@ -228,6 +229,9 @@ func (p *page) earlier(t paper.Table) (text string) {
 	}
 	if unread > 0 {
 		text += fmt.Sprintf(" The configurations of %d of %s are of an earlier form and were not compared with the present recipes.", unread, count(len(runs), "run"))
+	}
+	if n := len(p.book.withOtherValues(t)); n > 0 {
+		text += fmt.Sprintf(" %s with other values than those of the recipes can be found on the page of measurements only.", count(n, "run"))
 	}
 	return text
 }

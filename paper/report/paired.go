@@ -53,15 +53,23 @@ func readPaired(file string) (p measure.Paired, err error) {
 // addPaired adds tests. Each must be one of table 7, on the set by which its column is compared, and have the figures of the results of its runs.
 func (b *book) addPaired(list []measure.Paired) error {
 	for _, p := range list {
+		if b.hasOther(p.Row, p) || b.hasOther(p.Baseline, p) {
+			continue
+		}
 		if err := b.checkPaired(p); err != nil {
 			return fmt.Errorf("%s: %w", p.File(), err)
 		}
+		b.paired = append(b.paired, p)
 	}
-	b.paired = slices.Clone(list)
 	slices.SortFunc(b.paired, func(x, y measure.Paired) int {
 		return cmp.Or(cmp.Compare(x.Baseline, y.Baseline), cmp.Compare(x.Seed, y.Seed))
 	})
 	return nil
+}
+
+// hasOther reports whether a side of a test was trained with other values than those of its recipe.
+func (b *book) hasOther(family string, p measure.Paired) bool {
+	return slices.ContainsFunc(b.others[family+"/"+p.Column], func(r run) bool { return r.Seed == p.Seed })
 }
 
 func (b *book) checkPaired(p measure.Paired) error {

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
@@ -29,7 +30,8 @@ type run struct {
 
 // book holds all results, by cell, and the published searches.
 type book struct {
-	runs     map[string][]run // by recipe, in the order of seeds
+	runs     map[string][]run // by recipe, in the order of seeds; those that were trained with its values
+	others   map[string][]run // by recipe, in the order of seeds; those that were trained with other values
 	searches []Search
 	paired   []measure.Paired     // by row and seed
 	limited  map[string][]limited // by limited column of table 6, in the order of rows and seeds
@@ -37,7 +39,7 @@ type book struct {
 
 // newBook decodes results. A result of a recipe that no table has is an error.
 func newBook(results []sweep.Result) (book, error) {
-	b, tables := book{runs: map[string][]run{}}, map[string]paper.Table{}
+	b, tables := book{runs: map[string][]run{}, others: map[string][]run{}}, map[string]paper.Table{}
 	for _, t := range paper.All() {
 		cells, err := t.Cells(nil, nil)
 		if err != nil {
@@ -56,10 +58,16 @@ func newBook(results []sweep.Result) (book, error) {
 		if err := r.Decode(m); err != nil {
 			return b, err
 		}
-		b.runs[r.Recipe] = append(b.runs[r.Recipe], run{r, m, r.Family(), r.Column()})
+		into := b.runs
+		if len(r.Set) > 0 {
+			into = b.others
+		}
+		into[r.Recipe] = append(into[r.Recipe], run{r, m, r.Family(), r.Column()})
 	}
-	for _, list := range b.runs {
-		slices.SortFunc(list, func(x, y run) int { return cmp.Compare(x.Seed, y.Seed) })
+	for _, runs := range []map[string][]run{b.runs, b.others} {
+		for _, list := range runs {
+			slices.SortFunc(list, func(x, y run) int { return cmp.Compare(x.Seed, y.Seed) })
+		}
 	}
 	return b, b.addTests()
 }
@@ -71,6 +79,16 @@ func (b book) of(family, column string) []run { return b.runs[family+"/"+column]
 func (b book) table(t paper.Table) (list []run) {
 	for _, r := range t.Rows {
 		list = append(list, b.row(t, r)...)
+	}
+	return list
+}
+
+// withOtherValues returns the runs of a table that were trained with other values than those of their recipes, by row, column and seed.
+func (b book) withOtherValues(t paper.Table) (list []run) {
+	for _, r := range t.Rows {
+		for _, c := range t.Columns {
+			list = append(list, b.others[r.Family+"/"+c.Name]...)
+		}
 	}
 	return list
 }
@@ -144,6 +162,20 @@ func values(runs []run, of func(run) (float64, bool)) (list []float64) {
 		}
 	}
 	return list
+}
+
+// otherValues writes the runs that were trained with other values than those of their recipes, which no table or test includes.
+func (p *page) otherValues(t paper.Table) {
+	runs := p.book.withOtherValues(t)
+	if len(runs) == 0 {
+		return
+	}
+	p.printf("## Runs with other values\n\nTrained with other values than those of their recipes. They are in no table, and in no comparison.\n\n")
+	p.head("recipe", "seed", "values", "model", "updates", "validation, nats", "measured", "trained by")
+	for _, r := range runs {
+		p.row(r.Recipe, fmt.Sprint(r.Seed), strings.Join(r.Set, ", "), r.Model, thousands(int(r.Step)), nats(r.Validation), r.measured.Summary(), by(r.TrainedBy))
+	}
+	p.printf("\n")
 }
 
 // training writes how every run was trained, with its provenance.
