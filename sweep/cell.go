@@ -42,12 +42,15 @@ func (c Cell) Name() string { return c.header().Name() }
 // Dir returns the run directory.
 func (c Cell) Dir() string { return filepath.Join(c.Runs, filepath.FromSlash(c.Name())) }
 
+// File returns the path of the cell's result.
+func (c Cell) File() string { return filepath.Join(c.Results, c.header().File()) }
+
 // header returns the part of the result that is known before training.
 func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed, Set: c.Set} }
 
 // Done reads the result if it exists.
 func (c Cell) Done() (r Result, m Measured, done bool, err error) {
-	path := filepath.Join(c.Results, c.header().File())
+	path := c.File()
 	r, err = Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil, false, nil
@@ -94,7 +97,7 @@ var ErrInterrupted = errors.New("interrupted")
 // do trains or resumes the cell's run, measures the checkpoint that validation selected, and saves the result. It trains nothing if the result could
 // not be written.
 func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, callbacks pipeline.Callbacks) (r Result, m Measured, err error) {
-	if err := atomicfile.CheckNew(filepath.Join(c.Results, c.header().File())); err != nil {
+	if err := atomicfile.CheckNew(c.File()); err != nil {
 		return r, nil, err
 	}
 	var speed speed
@@ -113,7 +116,7 @@ func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, call
 	if trained.Stopped == "interrupted" {
 		return r, nil, ErrInterrupted
 	}
-	model, err := pipeline.Load(c.Dir(), backend)
+	model, err := pipeline.LoadOptions{Extensions: c.Run.Extensions()}.Load(c.Dir(), backend)
 	if err != nil {
 		return r, nil, err
 	}

@@ -18,6 +18,11 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 	if err != nil {
 		return nil, err
 	}
+	for _, a := range f.Set {
+		if field, _, _ := strings.Cut(a, "="); strings.TrimSpace(field) == "seed" {
+			return nil, fmt.Errorf("set has the field seed: give seeds in seeds")
+		}
+	}
 	set, err := base.Set(f.Set...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", blamed(base, err, "set"), err)
@@ -27,6 +32,7 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 		return nil, err
 	}
 	var cells []Cell
+	same := map[string]string{} // name of the point by its configuration
 	for _, seed := range f.Seeds {
 		for _, p := range points {
 			run, err := set.Set(p.Set...)
@@ -37,6 +43,13 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", blamed(base, err, p.Name), err)
 			}
+			anonymous := run
+			anonymous.Name = ""
+			key := string(anonymous.JSON())
+			if first, ok := same[key]; ok {
+				return nil, fmt.Errorf("%s and %s are the same run: another assignment, of variants or grid, sets the field in which they are to differ", first, p.Name)
+			}
+			same[key] = p.Name
 			cells = append(cells, Cell{
 				Recipe: p.Name, Run: run, Runs: dir, Results: filepath.Join(dir, resultsFolder), Measure: f.Measure.measure, New: func() Measured { return &Metrics{} },
 			})

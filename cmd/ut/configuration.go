@@ -17,7 +17,7 @@ import (
 
 // setFlag adds --set.
 func setFlag(c *cobra.Command, sets *[]string) {
-	c.Flags().StringArrayVar(sets, "set", nil, "change a field: a `path=value` such as model.width=128; may be repeated")
+	c.Flags().StringArrayVar(sets, "set", nil, "change a field: a `path=value` such as model.width=128; may be repeated, and later ones win")
 }
 
 // oneRecipe asks for a recipe's name, or a configuration file.

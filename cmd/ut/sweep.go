@@ -180,7 +180,7 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	for _, cell := range cells {
 		if r, _, done, err := cell.Done(); err == nil && done && cell.Changed(r) {
 			return fmt.Errorf("%s has a result of another configuration: remove it and %s, or choose another folder with --out",
-				filepath.Join(cell.Results, r.File()), cell.Dir())
+				cell.File(), cell.Dir())
 		}
 	}
 	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {

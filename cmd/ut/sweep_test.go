@@ -83,6 +83,19 @@ func TestSweep(t *testing.T) {
 	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, "has a result of another configuration: remove it and "+filepath.Join(out, "two-seed1")) {
 		t.Errorf("an edited file: %s", failed)
 	}
+	if err := os.WriteFile(file, edited, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	copied, err := os.ReadFile(filepath.Join(out, "results", "two-seed2.json"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(out, "results", "two-seed1.json"), copied, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, filepath.Join(out, "results", "two-seed1.json")+" has a result of another configuration: remove it and "+filepath.Join(out, "two-seed1")) {
+		t.Errorf("a copy of another seed's result: %s", failed)
+	}
 }
 
 // Mistakes give one line that names the file and the fix.

@@ -234,9 +234,11 @@ func parseSeeds(text string) (seeds []uint64, err error) {
 			return nil, fmt.Errorf("%q is not a number of seeds (3), a range (4-6) or a list (1,3)", text)
 		}
 		for i := range last - first + 1 { // last may be the largest uint64
-			if s := first + i; !slices.Contains(seeds, s) {
-				seeds = append(seeds, s)
+			s := first + i
+			if slices.Contains(seeds, s) {
+				return nil, fmt.Errorf("%q lists seed %d twice", text, s)
 			}
+			seeds = append(seeds, s)
 		}
 	}
 	return seeds, nil
