@@ -259,24 +259,33 @@ func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
 	return cells
 }
 
-// standIns describes the files that replaced the training files of tasks.
+// standIns describes the files that replaced the training files of tasks, one text for each task.
 func (p *page) standIns(t paper.Table) (texts []string) {
-	families, files := map[string][]string{}, []string{}
+	type use struct {
+		task int
+		file string
+	}
+	families, uses := map[use][]string{}, []use{}
 	for _, r := range t.Rows {
 		for _, s := range p.book.babiTasks(t, r) {
 			if s.standIn == "" {
 				continue
 			}
-			file := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and another file, %s with %s, was used instead",
-				s.task, escape(s.standIn), count(s.standInQuestions, "question"))
-			if families[file] == nil {
-				files = append(files, file)
+			u := use{s.task, fmt.Sprintf("%s with %s", escape(s.standIn), count(s.standInQuestions, "question"))}
+			if families[u] == nil {
+				uses = append(uses, u)
 			}
-			families[file] = append(families[file], r.Family)
+			families[u] = append(families[u], r.Family)
 		}
 	}
-	for _, file := range files {
-		texts = append(texts, fmt.Sprintf("%s, in %s. Errors and ponder times of that task are not comparable with the paper's.", file, and(families[file])))
+	slices.SortStableFunc(uses, func(x, y use) int { return x.task - y.task })
+	for first := 0; first < len(uses); {
+		task, files := uses[first].task, []string{}
+		for ; first < len(uses) && uses[first].task == task; first++ {
+			files = append(files, fmt.Sprintf("%s in %s", uses[first].file, and(families[uses[first]])))
+		}
+		texts = append(texts, fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and other files were used instead: %s. Errors and ponder times of that task are not comparable with the paper's.",
+			task, strings.Join(files, "; ")))
 	}
 	return texts
 }
