@@ -111,11 +111,19 @@ const maxThreads = 4096
 
 func parseOptions(config string) (o options, err error) {
 	o = options{threads: runtime.GOMAXPROCS(0), share: 8192, least: leastRounded}
+	given := map[string]bool{}
 	for option := range strings.SplitSeq(config, ",") {
 		key, value, valued := strings.Cut(strings.TrimSpace(option), "=")
+		if given[key] && key != "" {
+			return o, fmt.Errorf("option %q is given twice", key)
+		}
+		given[key] = true
 		switch {
 		case key == "" && !valued:
 		case slices.Contains([]string{"avx512", "avx2", "neon", "scalar"}, key) && !valued:
+			if o.level != "" {
+				return o, fmt.Errorf("options %q and %q are both given: choose one", o.level, key)
+			}
 			o.level = key
 		case key == "products" && valued:
 			if o.products = value; value != bfloat16Products && value != int8Products {

@@ -23,6 +23,13 @@ func (e *MemoryError) Error() string {
 // Memory returns the requested and the available number of bytes, for callers that do not import this package.
 func (e *MemoryError) Memory() (need, have int) { return e.Need, e.Have }
 
+// AvailableMemory returns the bytes that this process can still allocate, and what limits them: the machine, a control group, GOMEMLIMIT or the
+// address space. It returns math.MaxInt if nothing is known to limit them.
+func AvailableMemory() (bytes int, limit string) {
+	m := exec.ReadMemory("/")
+	return m.Free, m.Limit
+}
+
 func gib(bytes int) float64 { return float64(bytes) / (1 << 30) }
 
 // unchecked is the size in bytes below which available memory is not checked.

@@ -37,6 +37,7 @@ func TestOptions(t *testing.T) {
 		"threads=0": `threads is "0": it must be a whole number from 1`, "threads=1000000": `threads is "1000000"`, "threads": `option "threads" is not known`,
 		"share=x": `share is "x"`, "scalar=2": `option "scalar=2" is not known`, "sse": `option "sse" is not known: there are avx512, avx2, neon, scalar, threads=N, share=N, products=bf16, products=int8, least=N`, "=1": `option "=1"`,
 		"products=fp8": `products is "fp8": it must be bf16 or, for inference, int8`, "products": `option "products" is not known`, "least=0,products=bf16": `least is "0": it must be a whole number`,
+		"threads=1,avx2, threads=4": `option "threads" is given twice`, "scalar,scalar": `option "scalar" is given twice`, "avx2,threads=1,scalar": `options "avx2" and "scalar" are both given`,
 		"least=4": "least is 4 without products=bf16 or int8",
 	} {
 		if got, err := parseOptions(config); err == nil || !strings.Contains(err.Error(), want) || CheckOptions(config) == nil {

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -144,11 +145,11 @@ const (
 
 // memory describes the memory of the machine, or of its control group.
 func memory() finding {
-	available := availableMemory()
-	if available == 0 {
+	available, limit := engine.AvailableMemory()
+	if available == math.MaxInt {
 		return finding{"memory", "unknown on this system", ""}
 	}
-	f := finding{"memory", gibibytes(available) + " available", ""}
+	f := finding{"memory", fmt.Sprintf("%s (%s)", gibibytes(uint64(available)), limit), ""}
 	if available < leastFree {
 		f.Problem = "training needs more: end other programs, raise the limit of the container, or lower training.batch.tokens"
 	}

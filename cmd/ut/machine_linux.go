@@ -3,9 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
-	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 )
@@ -30,31 +28,6 @@ func features() (list []string) {
 		return list
 	}
 	return nil
-}
-
-// availableMemory returns the bytes that may still be used: those that the kernel reports, or the rest of the control group's limit if that is
-// less; 0 if they are unknown.
-func availableMemory() (available uint64) {
-	data, err := os.ReadFile("/proc/meminfo")
-	if err != nil {
-		return 0
-	}
-	for line := range bytes.Lines(data) {
-		if words := strings.Fields(string(line)); len(words) > 1 && words[0] == "MemAvailable:" {
-			n, _ := strconv.ParseUint(words[1], 10, 64)
-			available = n << 10
-		}
-	}
-	number := func(name string) (uint64, bool) {
-		data, err := os.ReadFile(filepath.Join("/sys/fs/cgroup", name))
-		n, wrong := strconv.ParseUint(strings.TrimSpace(string(data)), 10, 64)
-		return n, err == nil && wrong == nil
-	}
-	limit, limited := number("memory.max")
-	if used, ok := number("memory.current"); ok && limited {
-		available = min(available, max(limit, used)-used)
-	}
-	return available
 }
 
 // freeDisk returns the free bytes of the file system of a folder; 0 if they are unknown.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -34,6 +35,11 @@ script that completes recipes, runs and fields.`,
 		Version:       runlog.Version(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
+		PersistentPreRun: func(c *cobra.Command, _ []string) {
+			if f := c.Flags().Lookup("backend"); f != nil {
+				warnOfThreads(c, f.Value.String(), runtime.NumCPU())
+			}
+		},
 	}
 	root.SetVersionTemplate("ut {{.Version}}\n")
 	addGroups(root)

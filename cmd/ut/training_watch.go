@@ -42,9 +42,24 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s train --resume %s", errInterrupted, report.Step, textfile.Quoted(os.Args[0]), textfile.Quoted(dir))
+		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s", errInterrupted, report.Step, resumeCommand(c, group, dir))
 	}
 	return report, err
+}
+
+// resumeCommand returns the command that continues a run as it was trained: with the same backend, so that the bits are the same, and with a
+// reminder of the launcher of several ranks.
+func resumeCommand(c *cobra.Command, group *parallel.Group, dir string) string {
+	text := fmt.Sprintf("%s train --resume %s", textfile.Quoted(os.Args[0]), textfile.Quoted(dir))
+	for _, name := range []string{"backend", "devices"} {
+		if flag := c.Flags().Lookup(name); flag != nil && flag.Changed {
+			text += fmt.Sprintf(" --%s %s", name, textfile.Quoted(flag.Value.String()))
+		}
+	}
+	if group != nil && group.Size() > 1 {
+		text += fmt.Sprintf(", started by the launcher as the %d ranks were", group.Size())
+	}
+	return text
 }
 
 // ignoreHangup lets training continue after the reader of its output has ended, as in a pipe to head. Otherwise the process would end

@@ -21,9 +21,12 @@ func TestJoinWithoutMPI(t *testing.T) {
 		{"OMPI_COMM_WORLD_SIZE", "4", "OMPI_COMM_WORLD_RANK", "3", 4},
 		{"PMI_SIZE", "2", "PMI_RANK", "1", 2},
 		{"PMI_SIZE", "", "PMI_RANK", "", 0},
+		{"SLURM_STEP_NUM_TASKS", "3", "PMIX_RANK", "2", 3},
+		{"SLURM_NTASKS", "2", "PMIX_RANK", "1", 2},
+		{"SLURM_NTASKS", "4", "SLURM_PROCID", "0", 0}, // a script, which srun has not started
 	} {
 		t.Run(c.name+c.size, func(t *testing.T) {
-			for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK"} {
+			for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"} {
 				t.Setenv(name, "")
 			}
 			t.Setenv(c.name, c.size)

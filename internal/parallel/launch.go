@@ -14,11 +14,14 @@ func (e *LaunchError) Error() string {
 }
 
 // Launched returns this process's rank and the number of ranks from the environment, as set by Open MPI's mpirun or a launcher that
-// speaks PMI. It returns 0 and 1 if there was no launcher.
+// speaks PMI, or by Slurm with PMIx. It returns 0 and 1 if there was no launcher.
 func Launched() (rank, size int) {
-	for _, launcher := range []string{"OMPI_COMM_WORLD_", "PMI_"} {
-		rank, err := strconv.Atoi(os.Getenv(launcher + "RANK"))
-		size, err2 := strconv.Atoi(os.Getenv(launcher + "SIZE"))
+	for _, launcher := range [][2]string{
+		{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"}, {"PMI_RANK", "PMI_SIZE"},
+		{"PMIX_RANK", "SLURM_STEP_NUM_TASKS"}, {"PMIX_RANK", "SLURM_NTASKS"}, // PMIx has no variable for the number of ranks
+	} {
+		rank, err := strconv.Atoi(os.Getenv(launcher[0]))
+		size, err2 := strconv.Atoi(os.Getenv(launcher[1]))
 		if err == nil && err2 == nil && size > 1 {
 			return rank, size
 		}
