@@ -179,9 +179,10 @@ func prefix(tk task.Task) error {
 }
 
 func badSelections(tk task.Task) error {
+	type fields task.Selection // without String, which describes valid selections only
 	for _, s := range []task.Selection{{Length: -1}, {Mix: -1}, {Count: -1}, {Length: 3, Mix: 3}} {
 		if _, err := tk.HeldOut(1, s); err == nil {
-			return fmt.Errorf("HeldOut accepts %+v", s)
+			return fmt.Errorf("HeldOut accepts %+v", fields(s))
 		}
 	}
 	return nil

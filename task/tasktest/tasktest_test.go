@@ -1,6 +1,7 @@
 package tasktest
 
 import (
+	"strings"
 	"testing"
 
 	"universal-transformer/internal/vocab"
@@ -115,6 +116,30 @@ func TestChecksSeeBrokenTasks(t *testing.T) {
 		}
 		if !found {
 			t.Errorf("there is no check %q", c.check)
+		}
+	}
+}
+
+// What is wrong with a selection that a task accepts is in the message: String of {Count: -1} is that of the default, which is valid.
+// Caught when planted: the selection's String.
+func TestAcceptedSelectionIsShownByItsFields(t *testing.T) {
+	good, err := algorithmic.Copy{}.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, bad := range map[string]func(task.Selection) bool{
+		"Count:-1":        func(s task.Selection) bool { return s.Count < 0 },
+		"Length:-1":       func(s task.Selection) bool { return s.Length < 0 },
+		"Length:3 Mix:3 ": func(s task.Selection) bool { return s.Length > 0 && s.Mix > 0 },
+	} {
+		accepts := spoilt{Task: good, heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			if bad(s) {
+				return nil, nil
+			}
+			return good.HeldOut(seed, s)
+		}}
+		if err := badSelections(accepts); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want the field %s", err, want)
 		}
 	}
 }
