@@ -3,11 +3,11 @@ package halting
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
 
 	"github.com/gomlx/compute/shapes"
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
-	"github.com/gomlx/gomlx/ml/model/initializer"
 )
 
 // ACT holds the halting unit and its threshold, which the adaptive policies have in common.
@@ -60,15 +60,19 @@ func (a ACT) steps(c Capacities) int {
 func (a ACT) probability(scope *model.Scope, r Recurrence, x *Node) *Node {
 	g, width := x.Graph(), x.Shape().Dimensions[x.Rank()-1]
 	unit := scope.At("halting")
-	initial := initializer.Zero
-	if a.GlorotWeight {
-		initial = r.Glorot
-	}
-	weight := unit.WithInitializer(initial).VariableWithShape("weight", shapes.Make(x.DType(), width))
-	bias := unit.WithInitializer(func(g *Graph, s shapes.Shape) *Node { return FillScalar(g, s, a.Bias) }).
-		VariableWithShape("bias", shapes.Make(x.DType(), 1))
+	weight := r.Weights.Parameter(unit, "weight", a.drawWeight, width)
+	bias := r.Weights.Parameter(unit, "bias", func(*rand.Rand, int, []int) float64 { return a.Bias }, 1)
 	logit := Einsum("bmd,d->bm", x, weight.NodeValue(g))
 	return Sigmoid(Add(logit, Reshape(bias.NodeValue(g), 1, 1)))
+}
+
+// drawWeight draws an entry of the initial weight [D] of the halting unit: zero or, with GlorotWeight, like a matrix of D inputs and one
+// output.
+func (a ACT) drawWeight(rng *rand.Rand, _ int, dims []int) float64 {
+	if !a.GlorotWeight {
+		return 0
+	}
+	return (2*rng.Float64() - 1) * math.Sqrt(6/float64(dims[0]+1))
 }
 
 // haltingState holds the variables of the paper's listing 2, each [B, M].

@@ -37,6 +37,7 @@ package halting
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -48,7 +49,8 @@ import (
 // [Graves] and [Frozen].
 type Policy interface {
 	// Unroll applies the step until every position has halted or the limit is reached, and calls r.After after each step. It panics, as GoMLX's graph functions do, if a
-	// shape is wrong. Its variables are in scope, below "halting".
+	// shape is wrong. scope is that of the stack, such as "encoder", which holds the parameters of the step, too. Unroll itself enters
+	// scope.At("halting") and makes all its parameters there with r.Weights, in each step again: "encoder.halting.weight" is one parameter.
 	Unroll(scope *model.Scope, r Recurrence) Outcome
 	// Adaptive reports whether every position has its own depth, so that outcomes have remainders and a ponder cost.
 	Adaptive() bool
@@ -77,8 +79,8 @@ type Recurrence struct {
 	// Revise is the rest of step t, attention and transition: it maps X to H^t.
 	Revise func(t int, x *Node) *Node
 
-	// Glorot draws the initial weight [D] of the halting unit; only [ACT].GlorotWeight reads it.
-	Glorot model.VariableInitializer
+	// Weights makes the policy's parameters.
+	Weights Weights
 
 	// After, if it is not nil, is called after each step t with the state H^t [B, M, D] and the output [B, M, D] that the stack would
 	// have if all positions ended there. It returns the positions [B, M] bool that end there, or nil for none; they keep that output,
@@ -95,6 +97,17 @@ type Recurrence struct {
 	Update func(change *Node)
 	// Reach is what a step of a position depends on besides attention. These positions are selected, too.
 	Reach Reach
+}
+
+// Weights makes parameters. Their initial values depend only on the seed of the model and on their names. It is an interface because its
+// implementation, universal.Weights, is in a package that this one does not know.
+type Weights interface {
+	// Parameter returns a variable, declaring it unless an earlier step has done so. draw returns the initial value of entry i.
+	Parameter(scope *model.Scope, name string, draw func(rng *rand.Rand, i int, dims []int) float64, dims ...int) *model.Variable
+	// Dense computes x W. The parameter called name is the matrix W [inputs, outputs], initially random (Glorot and Bengio, 2010).
+	Dense(scope *model.Scope, name string, x *Node, outputs int) *Node
+	// Affine computes x W + b, with b the parameter called bias, initially zero.
+	Affine(scope *model.Scope, name string, x *Node, outputs int) *Node
 }
 
 // An Outcome is the result of the recurrence.

@@ -62,10 +62,17 @@ func (l sequence) dims() (rows, length, width int) {
 	return len(l.state), len(l.state[0]), len(l.state[0][0])
 }
 
+// stored are parameters that the store has already.
+type stored struct{ halting.Weights }
+
+func (stored) Parameter(scope *model.Scope, name string, _ func(*rand.Rand, int, []int) float64, _ ...int) *model.Variable {
+	return scope.GetVariable(name)
+}
+
 // recurrence is the sequence as a policy gets it. Every state that a step starts from is appended to carried, if that is not nil.
 func (l sequence) recurrence(g *Graph, carried *[]*Node) halting.Recurrence {
 	return halting.Recurrence{
-		After: l.after(g),
+		After: l.after(g), Weights: stored{},
 		State: Const(g, l.state), Mask: Const(g, l.mask), Source: Const(g, l.mask),
 		AddCoordinates: func(t int, state *Node) *Node {
 			if carried != nil {

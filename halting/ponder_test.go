@@ -32,7 +32,7 @@ func TestPonderGradientByHand(t *testing.T) {
 		l := sequence{state: [][][]float64{{{x}}}, mask: [][]bool{{true}}, weight: []float64{logit(p) / x}}
 		out := compute(t, l.store(t), func(scope *model.Scope, g *Graph) []*Node {
 			r := halting.Recurrence{
-				State: Const(g, l.state), Mask: Const(g, l.mask),
+				State: Const(g, l.state), Mask: Const(g, l.mask), Weights: stored{},
 				AddCoordinates: func(_ int, state *Node) *Node { return state },
 				Revise:         func(_ int, x *Node) *Node { return x },
 			}

@@ -23,7 +23,7 @@ func traced(t *testing.T, policy halting.Policy, p []float64) (output []float64,
 		}
 		mask := Const(g, [][]bool{{true}})
 		o := policy.Unroll(scope, halting.Recurrence{
-			State: row(0, 0), Mask: mask,
+			State: row(0, 0), Mask: mask, Weights: stored{},
 			AddCoordinates: func(t int, _ *Node) *Node { return row(0, logit(p[t-1])) },
 			Revise:         func(t int, _ *Node) *Node { return row(t-1, 1) },
 		})

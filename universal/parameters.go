@@ -13,7 +13,7 @@ import (
 )
 
 // An Initial draws entry i of a parameter of the given shape.
-type Initial func(rng *rand.Rand, i int, dims []int) float64
+type Initial = func(rng *rand.Rand, i int, dims []int) float64
 
 func zeros(*rand.Rand, int, []int) float64 { return 0 }
 func ones(*rand.Rand, int, []int) float64  { return 1 }
@@ -42,7 +42,7 @@ func normal(deviation float64) Initial {
 	return func(rng *rand.Rand, _ int, _ []int) float64 { return rng.NormFloat64() * deviation }
 }
 
-// Weights makes parameters of one precision, whose initial values are drawn from one seed.
+// Weights makes parameters of one precision, whose initial values are drawn from one seed. It implements halting.Weights.
 type Weights struct {
 	Seed      uint64
 	Precision dtypes.DType // 0 means Float32
@@ -53,20 +53,15 @@ func (c Config) weights() Weights { return Weights{Seed: c.Seed, Precision: c.Pr
 // Parameter returns a variable, declaring it unless an earlier step has done so. Its initial value depends only on the seed and its
 // name, not on the order of declaration or the backend.
 func (w Weights) Parameter(scope *model.Scope, name string, draw Initial, dims ...int) *model.Variable {
-	start := w.initializer(Name(model.JoinPath(scope.Scope(), name)), draw, dims...)
-	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
-}
-
-// initializer draws the parameter with a public name, as if it had the given dimensions.
-func (w Weights) initializer(name string, draw Initial, dims ...int) model.VariableInitializer {
-	return func(g *Graph, shape shapes.Shape) *Node {
-		rng := seed.Rand(w.Seed, "parameter "+name, 0)
+	start := func(g *Graph, shape shapes.Shape) *Node {
+		rng := seed.Rand(w.Seed, "parameter "+Name(model.JoinPath(scope.Scope(), name)), 0)
 		values := make([]float64, shape.Size())
 		for i := range values {
 			values[i] = draw(rng, i, dims)
 		}
-		return constant(g, shape.DType, values, shape.Dimensions...)
+		return constant(g, shape.DType, values, dims...)
 	}
+	return scope.WithInitializer(start).VariableWithShape(name, shapes.Make(precision(w.Precision), dims...))
 }
 
 // Dense computes x W without bias; the parameter called name is the matrix W [inputs, outputs].

@@ -63,8 +63,7 @@ func (c Config) newTargetStack(scope *model.Scope, in Inputs, options Options) *
 // run repeats the step as the halting policy decides.
 func (s *stack) run() *Pass {
 	r := halting.Recurrence{
-		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities,
-		Glorot: s.weights().initializer(Name(model.JoinPath(s.scope.Scope(), "halting", "weight")), glorot, s.Width, 1),
+		State: s.state, Mask: s.mask, Source: s.source, Capacities: s.capacities, Weights: s.weights(),
 		AddCoordinates: func(t int, state *Node) *Node {
 			s.uncoordinated = state
 			return s.coordinates.add(t, state)
