@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"universal-transformer/cpu"
+	"universal-transformer/internal/part"
 )
 
 // AvailableMemory returns the bytes that this process can still allocate, and what limits them. It returns math.MaxInt if nothing is known to limit
@@ -23,10 +24,13 @@ func AsMemoryError(err error) (short MemoryError, ok bool) {
 	return short, ok
 }
 
-// Plain returns the error about insufficient memory in the chain of err, if there is one, and otherwise err.
+// Plain returns the error about insufficient memory in the chain of err, if there is one, or that of a part of the model, and otherwise err.
 func Plain(err error) error {
 	if short, ok := AsMemoryError(err); ok {
 		return short
+	}
+	if fault := new(part.Error); errors.As(err, &fault) {
+		return fault
 	}
 	return err
 }

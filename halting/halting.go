@@ -49,7 +49,7 @@ import (
 // [Graves] and [Frozen].
 type Policy interface {
 	// Unroll applies the step until every position has halted or the limit is reached, and calls r.After after each step. It panics, as GoMLX's graph functions do, if a
-	// shape is wrong. scope is that of the stack, such as "encoder", which holds the parameters of the step, too. Unroll itself enters
+	// shape is wrong. Models call the function [Unroll], which checks what it does. scope is that of the stack, such as "encoder", which holds the parameters of the step, too. Unroll itself enters
 	// scope.At("halting") and makes all its parameters there with r.Weights, in each step again: "encoder.halting.weight" is one parameter.
 	Unroll(scope *model.Scope, r Recurrence) Outcome
 	// Adaptive reports whether every position has its own depth, so that outcomes have remainders and a ponder cost.
@@ -74,9 +74,9 @@ type Recurrence struct {
 	// Source is the source's mask [B, positions]; only [Length] reads it.
 	Source *Node
 
-	// AddCoordinates returns X = H^{t-1} + P^t of step t. Adaptive policies compute p from X, before attention.
+	// AddCoordinates returns X = H^{t-1} + P^t of step t, from 1, which Revise must not have made yet. Adaptive policies compute p from X, before attention.
 	AddCoordinates func(t int, state *Node) *Node
-	// Revise is the rest of step t, attention and transition: it maps X to H^t.
+	// Revise is the rest of step t, attention and transition: it maps X to H^t. It is called once for each step from 1, in order.
 	Revise func(t int, x *Node) *Node
 
 	// Weights makes the policy's parameters.
@@ -110,14 +110,17 @@ type Weights interface {
 	Affine(scope *model.Scope, name string, x *Node, outputs int) *Node
 }
 
-// An Outcome is the result of the recurrence.
+// An Outcome is the result of the recurrence. Numbers have the element type of the state. [Unroll] checks types, shapes and which fields are
+// set.
 type Outcome struct {
-	State      *Node   // the output of the stack, [B, M, D]
-	Updates    *Node   // n, number of steps of each position, 0 at padding, [B, M]; has no gradient
-	Remainders *Node   // r, [B, M]; nil if the depth is not adaptive
-	Weights    []*Node // u of each step that was run, [B, M]; nil if the depth is not adaptive
-	Limit      int     // maximum number of steps, of which capacities may have left out the last ones; 0 if the depth is not adaptive
-	Unfinished *Node   // [B, M] bool, positions that still ran after the last capacity; nil if the depth is not adaptive
+	State   *Node // the output of the stack, [B, M, D]
+	Updates *Node // n, number of steps of each position, 0 at padding, [B, M]; has no gradient
+
+	// The following are those of adaptive policies, all of which set them. Others set neither Remainders nor Weights, and the rest is not read.
+	Remainders *Node   // r, [B, M]
+	Weights    []*Node // u of each step that was run, [B, M]
+	Limit      int     // what Limit of the policy returns; capacities may have left out the last of these steps
+	Unfinished *Node   // [B, M] bool, positions that still ran after the last capacity; may be nil if Limit steps were run
 	Reach      Reach   // as in the recurrence
 }
 

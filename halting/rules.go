@@ -12,7 +12,7 @@ import (
 // implementations are [Confidence], [Unchanged] and [Divergence].
 type Rule interface {
 	// Ends returns which places end after step t, [...] bool, given the log-probabilities [..., V] of the readouts after steps 1 to t.
-	// nil means none.
+	// nil means none. Models call the function [Ends], which checks the shape.
 	Ends(logP []*Node) *Node
 	// Validate returns an error that names the value and valid values.
 	Validate() error

@@ -45,6 +45,16 @@ func selectAll(mask *Node) *Selection {
 // IsAll reports whether all positions are selected. That is also the case for a nil selection.
 func (s *Selection) IsAll() bool { return s == nil || s.index == nil }
 
+// shapeOf returns the shape of the selected positions of a tensor [B, M, ...].
+func (s *Selection) shapeOf(all shapes.Shape) shapes.Shape {
+	if s.IsAll() {
+		return all
+	}
+	selected := all.Clone()
+	selected.Dimensions[0], selected.Dimensions[1] = 1, s.index.Shape().Dimensions[0]
+	return selected
+}
+
 // Pick returns the selected positions of x [B, M, ...].
 func (s *Selection) Pick(x *Node) *Node {
 	if s.IsAll() {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -207,32 +206,6 @@ func (m *Model) freeGraphs() {
 
 // Dir returns the run directory.
 func (m *Model) Dir() string { return m.log.Dir() }
-
-// Exit changes when the model stops computing a position, compared with training; an earlier exit no longer applies. It applies to all
-// later computations, including those of waiting requests.
-func (m *Model) Exit(e halting.Exit) error {
-	return m.queue.Exclusively(func() error {
-		if reflect.DeepEqual(e, m.exit) {
-			return nil
-		}
-		changed, err := m.withExit(e)
-		if err != nil {
-			return err
-		}
-		m.graph, m.exit = changed, e
-		m.freeGraphs()
-		return nil
-	})
-}
-
-// withExit returns the trained model with an exit.
-func (m *Model) withExit(e halting.Exit) (universal.Model, error) {
-	deep, ok := m.trained.(universal.Deep)
-	if !ok {
-		return nil, fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
-	}
-	return deep.WithExit(e)
-}
 
 // Read converts a text, a line or a story with a question, to a source of the run's task.
 func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(text) }

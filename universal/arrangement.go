@@ -2,6 +2,7 @@ package universal
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
+	"universal-transformer/internal/part"
 )
 
 // An Arrangement is the order of the parts of a step: what is added to what, and where the layer norms stand. nil in [Config] means
@@ -27,22 +28,37 @@ type Step struct {
 }
 
 // SelfAttention returns MultiHeadSelfAttention(x), with dropout. A decoder's positions attend to earlier positions only.
-func (s *Step) SelfAttention(x *Node) *Node { return s.stack.drop(s.stack.selfAttention(s.t, x)) }
+func (s *Step) SelfAttention(x *Node) *Node {
+	s.check("SelfAttention", x)
+	return s.stack.drop(s.stack.selfAttention(s.t, x))
+}
 
 // HasMemory reports whether the stack attends to an encoder's output.
 func (s *Step) HasMemory() bool { return s.stack.memory != nil }
 
 // CrossAttention returns the attention of x to the encoder's output, with dropout.
-func (s *Step) CrossAttention(x *Node) *Node { return s.stack.drop(s.stack.crossAttention(s.t, x)) }
+func (s *Step) CrossAttention(x *Node) *Node {
+	s.check("CrossAttention", x)
+	return s.stack.drop(s.stack.crossAttention(s.t, x))
+}
 
 // Transition returns Transition(x), with dropout. The next step's Before is x.
 func (s *Step) Transition(x *Node) *Node {
+	s.check("Transition", x)
 	s.read = x
 	return s.stack.drop(s.stack.transition(x))
 }
 
 // Norm is the layer norm of a name, which is part of the names of its parameters.
-func (s *Step) Norm(name string, x *Node) *Node { return s.stack.norm(name, x) }
+func (s *Step) Norm(name string, x *Node) *Node {
+	s.check("Norm", x)
+	return s.stack.norm(name, x)
+}
+
+// check checks what the arrangement passes to a method.
+func (s *Step) check(method string, x *Node) {
+	part.Of("arrangement", s.stack.Arrangement).Check("passes to "+method+" a tensor of shape", x, s.Input.Shape())
+}
 
 // attended returns LN(H + MultiHeadSelfAttention(H + P)), and in decoders LN(A + MultiHeadAttention(A, encoder output)) of that.
 func (s *Step) attended() *Node {
@@ -91,7 +107,9 @@ func (s *stack) revised(t int, x *Node) *Node {
 		s.before = s.uncoordinated
 	}
 	step := &Step{State: s.uncoordinated, Input: x, Before: s.before, t: t, stack: s}
-	state := s.Arrangement.Revise(step)
+	p := part.Of("arrangement", s.Arrangement)
+	state := part.Call(p, func() *Node { return s.Arrangement.Revise(step) })
+	p.Check("returned", state, x.Shape())
 	s.before = step.read
 	return state
 }

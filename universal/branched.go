@@ -47,11 +47,13 @@ func (Branched) Validate() error { return nil }
 
 // BranchedSelfAttention returns the weighted branches of self-attention, with dropout.
 func (s *Step) BranchedSelfAttention(x *Node) *Node {
+	s.check("BranchedSelfAttention", x)
 	return s.stack.drop(s.stack.branches("self_attention", s.stack.selfHeads(s.t, x)))
 }
 
 // BranchedCrossAttention returns the weighted branches of the attention to the encoder's output, with dropout.
 func (s *Step) BranchedCrossAttention(x *Node) *Node {
+	s.check("BranchedCrossAttention", x)
 	heads := Reshape(s.stack.crossHeads(s.t, x), x.Shape().Dimensions...)
 	return s.stack.drop(s.stack.branches("cross_attention", heads))
 }

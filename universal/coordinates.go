@@ -2,6 +2,7 @@ package universal
 
 import (
 	"math"
+	"slices"
 
 	"github.com/gomlx/compute/dtypes"
 	"github.com/gomlx/compute/shapes"
@@ -9,6 +10,7 @@ import (
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/halting"
+	"universal-transformer/internal/part"
 )
 
 const int32Type = dtypes.Int32
@@ -168,11 +170,18 @@ func (c Config) signals(g *Graph, from, to, width int) *Node {
 	if kind == nil {
 		kind = Sinusoidal{}
 	}
-	values := make([]float64, 0, (to-from+1)*width)
-	for n := from; n <= to; n++ {
-		for channel := range width {
-			values = append(values, kind.At(n, channel, width))
+	p := part.Of("coordinates", kind)
+	values := part.Call(p, func() []float64 {
+		list := make([]float64, 0, (to-from+1)*width)
+		for n := from; n <= to; n++ {
+			for channel := range width {
+				list = append(list, kind.At(n, channel, width))
+			}
 		}
+		return list
+	})
+	if i := slices.IndexFunc(values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) }); i >= 0 {
+		panic(p.Errorf("returned %v as At(%d, %d, %d), want a finite number", values[i], from+i/width, i%width, width))
 	}
 	return constant(g, precision(c.Precision), values, 1, to-from+1, width)
 }

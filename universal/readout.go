@@ -2,11 +2,11 @@ package universal
 
 import (
 	. "github.com/gomlx/gomlx/core/graph"
+	"universal-transformer/halting"
 )
 
 // after is halting.Recurrence.After: it records what Options request, and returns the positions that the rule ends.
 func (s *stack) after(_ int, state, output *Node) *Node {
-	s.watched++
 	if s.options.ReturnReadouts {
 		s.pass.Changes = append(s.pass.Changes, Sqrt(ReduceSum(Square(Sub(state, s.previous)), -1)))
 		s.previous = state
@@ -20,7 +20,7 @@ func (s *stack) after(_ int, state, output *Node) *Node {
 		return nil
 	}
 	s.logP = append(s.logP, LogSoftmax(logits, -1))
-	ends := s.Rule.Ends(s.logP)
+	ends := halting.Ends(s.Rule, s.logP)
 	if ends == nil {
 		return nil
 	}

@@ -1,11 +1,10 @@
 package universal
 
 import (
-	"fmt"
-
 	. "github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/halting"
+	"universal-transformer/internal/part"
 )
 
 // A stack is one recurrent block, encoder or decoder, applied to one batch.
@@ -31,7 +30,6 @@ type stack struct {
 
 	readout  func(output *Node) *Node // logits [B, N, V] or [B, 1, V] of an output of the stack; nil if it is not read out
 	previous *Node                    // the state before the current step, for after
-	watched  int                      // number of steps that after has seen
 	readouts []*Node                  // of all steps so far
 	factors  []*Factors               // of readouts, if they have factors
 	logP     []*Node                  // the same as log-probabilities, if there is a rule
@@ -79,10 +77,7 @@ func (s *stack) run() *Pass {
 	case s.SelectsPositions():
 		r.Select, r.Update, r.Reach = s.selectPositions, s.updateHalted, s.reach()
 	}
-	outcome := s.Halting.Unroll(s.scope, r)
-	if r.After != nil && s.watched == 0 {
-		panic(fmt.Errorf("a halting policy of type %T has no exit rules and no readouts: its Unroll does not call After", s.Halting))
-	}
+	outcome := halting.Unroll(s.Halting, s.scope, r)
 	outcome.State = s.outputNorm(outcome.State)
 	s.pass.Outcome, s.pass.Mask = outcome, s.mask
 	return s.pass
@@ -138,9 +133,11 @@ func (s *stack) transition(x *Node) *Node {
 			return selection.Neighbours(x, before, after)
 		}
 	}
-	y := s.Transition.Apply(s.layer.At("transition"), x, c)
+	p := part.Of("transition", s.Transition)
+	y := part.Call(p, func() *Node { return s.Transition.Apply(s.layer.At("transition"), x, c) })
+	p.Check("returned", y, x.Shape())
 	if alone {
-		panic(fmt.Errorf("a transition of type %T has windows, but its Apply does not call Neighbours: it cannot compute selected positions", s.Transition))
+		panic(p.Errorf("has windows, but its Apply does not call Neighbours: it cannot compute selected positions"))
 	}
 	return y
 }

@@ -1,0 +1,39 @@
+package pipeline
+
+import (
+	"fmt"
+	"reflect"
+
+	"universal-transformer/halting"
+	"universal-transformer/universal"
+)
+
+// Exit changes when the model stops computing a position, compared with training; an earlier exit no longer applies. It applies to all
+// later computations, including those of waiting requests.
+func (m *Model) Exit(e halting.Exit) error {
+	return m.queue.Exclusively(func() error {
+		if reflect.DeepEqual(e, m.exit) {
+			return nil
+		}
+		changed, err := m.withExit(e)
+		if err != nil {
+			return err
+		}
+		m.graph, m.exit = changed, e
+		m.freeGraphs()
+		return nil
+	})
+}
+
+// withExit returns the trained model with an exit.
+func (m *Model) withExit(e halting.Exit) (universal.Model, error) {
+	deep, ok := m.trained.(universal.Deep)
+	if !ok {
+		return nil, fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
+	}
+	changed, err := deep.WithExit(e)
+	if err == nil && e.Rule != nil { // a graph shows whether the rule can be applied
+		_, err = declared(m.backend, changed, m.Vocabularies.Positions())
+	}
+	return changed, err
+}
