@@ -9,8 +9,11 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
+	"universal-transformer/halting"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
@@ -117,5 +120,29 @@ func TestTrainWhereARunIs(t *testing.T) {
 	said := func(line string) { t.Errorf("said %q", line) }
 	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{Log: said}); !errors.Is(err, runlog.ErrExists) {
 		t.Errorf("%v, want %v", err, runlog.ErrExists)
+	}
+}
+
+// undefined is a policy of another module whose output is no number.
+type undefined struct{ halting.Fixed }
+
+func (u undefined) Unroll(scope *model.Scope, r halting.Recurrence) halting.Outcome {
+	o := u.Fixed.Unroll(scope, r)
+	o.State = graph.Log(graph.AddScalar(graph.MulScalar(o.State, 0), -1))
+	return o
+}
+
+// A loss that is no number with the initial weights is not put down to the learning rate, and the directory can be used for the corrected run.
+// Caught when planted: the directory kept; the learning rate named.
+func TestLossOfTheInitialWeights(t *testing.T) {
+	r, dir, backend := brief(t, pairs()), filepath.Join(t.TempDir(), "run"), enginetest.Backend(t)
+	_, err := pipeline.Train(t.Context(), backend, r.WithPolicy(undefined{halting.Fixed{Steps: 2}}), dir, pipeline.Callbacks{})
+	var diverged *training.DivergedError
+	if !errors.As(err, &diverged) || !diverged.Initial || err.Error() != "training stopped at step 1: the loss is NaN with the initial weights, before any update, "+
+		"so the learning rate is not the cause: check the data, the model and its halting policy" {
+		t.Errorf("%v", err)
+	}
+	if _, err := pipeline.Train(t.Context(), backend, r, dir, pipeline.Callbacks{}); err != nil {
+		t.Errorf("then with a policy that works: %v", err)
 	}
 }

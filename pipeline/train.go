@@ -89,12 +89,15 @@ func (t *openRun) trainNew(ctx context.Context, trainer *training.Trainer) (trai
 }
 
 // discard removes the directory of a new run that has failed, if nothing was computed that is worth keeping: then the corrected command can
-// use the same directory. A run that has diverged remains, as it can be continued from its beginning.
+// use the same directory. A run that has diverged remains, as it can be continued from its beginning, unless no update was made.
 func (t *openRun) discard(failure error) error {
 	var diverged *training.DivergedError
 	steps, err := t.log.Steps()
 	rows, problem := t.log.Metrics()
-	if errors.As(failure, &diverged) || cmp.Or(err, problem) != nil || len(steps)+len(rows) > 0 {
+	if errors.As(failure, &diverged) && diverged.Initial {
+		return t.log.Discard()
+	}
+	if diverged != nil || cmp.Or(err, problem) != nil || len(steps)+len(rows) > 0 {
 		return nil
 	}
 	return t.log.Discard()

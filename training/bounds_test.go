@@ -54,7 +54,7 @@ func TestFinite(t *testing.T) {
 // The checkpoint of step 0 is a checkpoint. Caught when planted: step 0 taken for none.
 func TestDivergedErrorNamesTheCheckpoint(t *testing.T) {
 	for saved, want := range map[int64]string{
-		-1: "training stopped at step 9: p; there is no checkpoint: start again with a lower learning rate, training.schedule.rate=0.000123",
+		-1: "training stopped at step 9: p; there is no checkpoint: resume the run, which begins it again, with a lower learning rate, training.schedule.rate=0.000123",
 		0:  "training stopped at step 9: p; the checkpoint of step 0 is kept: continue from it with a lower learning rate, training.schedule.rate=0.000123",
 	} {
 		if got := (&DivergedError{Step: 9, Problem: "p", Saved: saved, Field: "rate", Value: 0.00012345}).Error(); got != want {

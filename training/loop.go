@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
@@ -184,8 +183,8 @@ func (t *Trainer) checkFinite(tally objective.Tally, norm float64) error {
 // diverged describes a problem. broken says that it is due to the weights of the newest checkpoint.
 func (t *Trainer) diverged(problem string, broken bool) error {
 	field, value := t.Config.Schedule.Halved()
-	e := &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value}
-	if broken {
+	e := &DivergedError{Step: t.step, Problem: problem, Dir: t.Log.Dir(), Saved: t.saved, Field: field, Value: value, Initial: t.step == 1}
+	if broken && !e.Initial {
 		e.Broken, e.Saved = t.Log.CheckpointPath(t.saved), -1
 		steps, err := t.Log.Steps()
 		if err != nil {
@@ -209,15 +208,23 @@ type DivergedError struct {
 	Broken  string  // path of a newer checkpoint, whose loss is the problem; "": there is none
 	Field   string  // the schedule's field to lower
 	Value   float64 // a lower value of Field
+	Initial bool    // no update was made before, so that a lower learning rate does not help
 }
 
 func (e *DivergedError) Error() string {
+	if e.Initial {
+		return fmt.Sprintf("training stopped at step %d: %s with the initial weights, before any update, so the learning rate is not the cause: "+
+			"check the data, the model and its halting policy", e.Step, e.Problem)
+	}
 	next := fmt.Sprintf("the checkpoint of step %d is kept: continue from it", e.Saved)
 	if e.Saved < 0 {
-		next = "there is no checkpoint: start again"
+		next = "there is no checkpoint: resume the run, which begins it again,"
 	}
 	if e.Broken != "" {
-		next = fmt.Sprintf("that is the loss of %s, which must be removed; ", e.Broken) + strings.Replace(next, "no checkpoint", "no other checkpoint", 1)
+		if e.Saved < 0 {
+			next = "there is no other checkpoint: start again in another directory"
+		}
+		next = fmt.Sprintf("that is the loss of %s, which must be removed; %s", e.Broken, next)
 	}
 	return fmt.Sprintf("training stopped at step %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
 }

@@ -23,10 +23,10 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		wantWhat string
 	}{
 		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
-		{"before the first checkpoint", 2, 1e30, "there is no checkpoint: start again with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
+		{"before the first checkpoint", 2, 1e30, "there is no checkpoint: resume the run, which begins it again, with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
 		{"at a validation", 8, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss of the validation is NaN"},
 		{"just before a checkpoint", 8, 1e5, "step-000000008.safetensors, which must be removed; the checkpoint of step 4 is kept: continue from it with a lower", "the cross entropy has exploded to "},
-		{"just before the only checkpoint", 4, 1e5, "step-000000004.safetensors, which must be removed; there is no other checkpoint: start again with a lower", "the cross entropy has exploded to "},
+		{"just before the only checkpoint", 4, 1e5, "step-000000004.safetensors, which must be removed; there is no other checkpoint: start again in another directory with a lower", "the cross entropy has exploded to "},
 		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the cross entropy has exploded to "},
 	} {
 		c := config(40)

@@ -24,6 +24,8 @@ func advice(err error) string {
 	switch {
 	case errors.As(err, &long) && long.Tokens <= pipeline.MaxTokens:
 		return fmt.Sprintf("--max-source %d", long.Tokens)
+	case errors.As(err, &diverged) && diverged.Initial:
+		return ""
 	case errors.As(err, &diverged) && diverged.Saved < 0 && diverged.Broken != "":
 		return fmt.Sprintf("ut train --config %s --out DIRECTORY --set training.schedule.%s=%.3g", textfile.Quoted(filepath.Join(diverged.Dir, "config.json")), diverged.Field, diverged.Value)
 	case errors.As(err, &diverged):
