@@ -162,3 +162,16 @@ func TestCallsOfTheRecurrenceAreChecked(t *testing.T) {
 		}
 	}
 }
+
+// A threshold is refused for a policy that may halt by itself but has none to change. Caught when planted: an exit that ignores it.
+func TestLimitedRefusesAThreshold(t *testing.T) {
+	p := adaptiveOwn{own{Fixed: halting.Fixed{Steps: 3}}}
+	limited := func(limit int) halting.Policy { return halting.Fixed{Steps: limit} }
+	_, err := halting.Exit{Threshold: 0.5}.Limited(p, 3, limited)
+	if want := "exit threshold is 0.5, but halting policy halting_test.adaptiveOwn has no threshold that can be changed: limit its steps instead"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if got, err := (halting.Exit{Steps: 2}).Limited(p, 3, limited); err != nil || got != (halting.Fixed{Steps: 2}) {
+		t.Errorf("a limit: %v, %v", got, err)
+	}
+}

@@ -92,7 +92,7 @@ func (e Exit) apply(p Policy, changed func() (Policy, error)) (Policy, error) {
 	return changed()
 }
 
-// withoutThreshold returns an error if there is a threshold, for policies that are not adaptive.
+// withoutThreshold returns an error if there is a threshold, for policies of this package that are not adaptive.
 func (e Exit) withoutThreshold(what string) error {
 	if e.Threshold > 0 {
 		return fmt.Errorf("exit threshold is %v, but a model of %s does not halt by itself: limit its steps instead", e.Threshold, what)
@@ -102,7 +102,12 @@ func (e Exit) withoutThreshold(what string) error {
 
 // Limited implements WithExit for a policy p without a threshold that takes at most limit steps: limited returns p with another limit.
 func (e Exit) Limited(p Policy, limit int, limited func(limit int) Policy) (Policy, error) {
-	return e.apply(p, func() (Policy, error) { return limited(min(limit, e.Steps)), e.withoutThreshold("this halting policy") })
+	return e.apply(p, func() (Policy, error) {
+		if e.Threshold > 0 {
+			return nil, fmt.Errorf("exit threshold is %v, but halting policy %T has no threshold that can be changed: limit its steps instead", e.Threshold, p)
+		}
+		return limited(min(limit, e.Steps)), nil
+	})
 }
 
 // WithExit returns the same policy with fewer steps.

@@ -72,7 +72,7 @@ func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabular
 	sameVocabulary := sealed == "" || sealed == vocabularyDigest(v)
 	if sameVocabulary { // the shapes of the parameters depend on it
 		if err := checkParameters(backend, r, v, c, "config.json describes"); err != nil {
-			return "", err
+			return "", withOwnTypes(err, r)
 		}
 	}
 	if c.Meta[training.FingerprintKey] != r.Fingerprint() {

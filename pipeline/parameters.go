@@ -31,6 +31,18 @@ func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabular
 	return nil
 }
 
+// withOwnTypes adds to an error about the parameters of a run which of its Go types, whose code is not recorded, may have changed.
+func withOwnTypes(err error, r experiment.Run) error {
+	x := r.Extensions()
+	for _, t := range x.Transitions {
+		err = fmt.Errorf("%w; the code of transition %T may have changed", err, t)
+	}
+	for _, p := range x.Halting {
+		err = fmt.Errorf("%w; the code of halting policy %T may have changed", err, p)
+	}
+	return err
+}
+
 // compareParameters returns an error unless parameters have exactly the names and shapes of want; described says where those come from.
 func compareParameters(have []safetensors.Tensor, want map[string][]int, described string) error {
 	for _, p := range have {

@@ -70,7 +70,7 @@ func (t *Trainer) ponderProblem(tally objective.Tally, depths objective.Depths) 
 func (t *Trainer) deeper(steps int) string {
 	var list []string
 	if unit, ok := t.Model.(interface{ HaltingBias() (float64, bool) }); ok {
-		if bias, ok := unit.HaltingBias(); ok && bias > startDeep {
+		if bias, ok := unit.HaltingBias(); ok && bias > startDeep && t.haltingField("bias") {
 			list = append(list, fmt.Sprintf("start with more steps (model.halting.bias=%d)", startDeep))
 		}
 	}
@@ -114,10 +114,20 @@ func (t *Trainer) shallower(limit int) string {
 	if weight == 0 {
 		weight = 0.001
 	}
-	if prior, ok := t.prior(); ok && t.Config.Ponder.Weight > 0 {
-		return fmt.Sprintf("expect fewer steps (%s=%g) or raise the limit (model.halting.max_steps=%d), %s", lambdaPath, (1+prior.Lambda)/2, 2*limit, sameDepth(limit, true))
+	higher := "the limit of the halting policy"
+	if t.haltingField("max_steps") {
+		higher = fmt.Sprintf("the limit (model.halting.max_steps=%d)", 2*limit)
 	}
-	return fmt.Sprintf("raise the ponder cost (training.ponder.weight=%g) or the limit (model.halting.max_steps=%d), %s", weight, 2*limit, sameDepth(limit, true))
+	if prior, ok := t.prior(); ok && t.Config.Ponder.Weight > 0 {
+		return fmt.Sprintf("expect fewer steps (%s=%g) or raise %s, %s", lambdaPath, (1+prior.Lambda)/2, higher, sameDepth(limit, true))
+	}
+	return fmt.Sprintf("raise the ponder cost (training.ponder.weight=%g) or %s, %s", weight, higher, sameDepth(limit, true))
+}
+
+// haltingField reports whether the halting policy, which may be of another module, has a field with a JSON name.
+func (t *Trainer) haltingField(name string) bool {
+	m, ok := t.Model.(interface{ HaltingField(string) bool })
+	return ok && m.HaltingField(name)
 }
 
 func sameDepth(steps int, last bool) string {

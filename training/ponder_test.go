@@ -99,3 +99,30 @@ func TestPonderAdviceChangesSomething(t *testing.T) {
 		}
 	}
 }
+
+// deepest is an adaptive policy of another module, whose limit and bias have other names.
+type deepest struct {
+	halting.Policy `json:"-"`
+	Deepest        int `json:"deepest"`
+}
+
+func (deepest) Adaptive() bool       { return true }
+func (deepest) InitialBias() float64 { return 1 }
+func (d deepest) Limit(int) int      { return d.Deepest }
+
+// Advice about a policy of another module names fields that it has. Caught when planted: the fields of ACT named for all.
+func TestPonderAdviceForOtherPolicies(t *testing.T) {
+	for steps, want := range map[float64]string{
+		4: "raise the ponder cost (training.ponder.weight=0.001) or the limit of the halting policy, or use",
+		2: "every position of the encoder takes 2 steps: normalize before",
+	} {
+		var said string
+		tr := &Trainer{Model: universal.Encoder{Config: universal.Config{Halting: deepest{Deepest: 4}}}, Notify: func(line string) { said = line }}
+		for range 2 {
+			tr.warnOfPonder(objective.Tally{EncoderUpdates: 10 * steps, EncoderPositions: 10}, depths(10*steps*steps, 5, 0, 0))
+		}
+		if !strings.Contains(said, want) {
+			t.Errorf("%v steps: %q, want %q", steps, said, want)
+		}
+	}
+}

@@ -47,6 +47,7 @@
 package universal
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -251,6 +252,13 @@ func (c Config) HaltingBias() (bias float64, ok bool) {
 		return 0, false
 	}
 	return unit.InitialBias(), true
+}
+
+// HaltingField reports whether the halting policy has a field with a JSON name, such as "max_steps".
+func (c Config) HaltingField(name string) bool {
+	var fields map[string]json.RawMessage
+	data, err := json.Marshal(c.Halting)
+	return err == nil && json.Unmarshal(data, &fields) == nil && fields[name] != nil
 }
 
 // NormsFirst reports whether layer normalization is before the sub-layers.
