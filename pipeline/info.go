@@ -123,7 +123,7 @@ func (i *Info) damage(err error) {
 
 func (i *Info) readConfiguration(log *runlog.Run) error {
 	var r experiment.Run
-	if err := log.Config(&r); err != nil {
+	if err := readConfig(log, &r); err != nil {
 		return err
 	}
 	i.Experiment, i.Steps = r.Name, r.Training.Steps

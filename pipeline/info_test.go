@@ -138,6 +138,9 @@ func TestInfo(t *testing.T) {
 		if _, err := pipeline.ReadRun(to); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", content, err, want)
 		}
+		if i, err := pipeline.ReadInfo(to); err != nil || !strings.Contains(i.Problem, want) {
+			t.Errorf("%q: %+v, %v, want %q", content, i, err, want)
+		}
 	}
 	if _, err := pipeline.ReadInfo(t.TempDir()); err == nil {
 		t.Error("an empty folder is described")

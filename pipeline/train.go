@@ -197,14 +197,8 @@ func ReadRun(dir string) (experiment.Run, error) {
 
 // readRun returns the configuration of a run directory.
 func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err error) {
-	if err := log.Config(&r); err != nil {
-		if errors.Is(err, runlog.ErrNotJSON) {
-			return r, err
-		}
-		if key := (*strictjson.UnknownKeyError)(nil); errors.As(err, &key) && key.Key == vocabularyKey && key.Path == "" {
-			return r, fmt.Errorf("%s is an export for other programs, not a run: use the run directory that it is of, or export that as a run", log.Dir())
-		}
-		return r, fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
+	if err := readConfig(log, &r); err != nil {
+		return r, err
 	}
 	if r, err = r.Extend(x); err != nil {
 		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
@@ -213,6 +207,18 @@ func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err er
 		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
 	}
 	return r, nil
+}
+
+// readConfig decodes the configuration of a run directory. It does not validate it.
+func readConfig(log *runlog.Run, r *experiment.Run) error {
+	err := log.Config(r)
+	switch key := (*strictjson.UnknownKeyError)(nil); {
+	case err == nil || errors.Is(err, runlog.ErrNotJSON):
+		return err
+	case errors.As(err, &key) && key.Key == vocabularyKey && key.Path == "":
+		return fmt.Errorf("%s is an export for other programs, not a run: use the run directory that it is of, or export that as a run", log.Dir())
+	}
+	return fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
 }
 
 // trainer returns the trainer of the run, with what only rank 0 needs, apart from the run directory and what to continue from.
