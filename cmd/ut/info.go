@@ -82,9 +82,13 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 	if i.Parameters > 0 {
 		field("parameters", thousands(i.Parameters))
 	}
-	field("steps", fmt.Sprintf("%d of %d", i.Step, i.Steps))
+	steps := fmt.Sprintf("%d of %d", i.Step, i.Steps)
+	if n := len(i.Checkpoints); n > 0 && slices.Max(i.Checkpoints) < i.Step {
+		steps += fmt.Sprintf(", saved up to step %d", slices.Max(i.Checkpoints))
+	}
+	field("steps", steps)
 	field("best", validationLine(i.Best))
-	field("newest", validationLine(i.Newest))
+	field("last validation", validationLine(i.Newest))
 	if i.Seconds > 0 {
 		time := minutes(i.Seconds)
 		if i.CPUSeconds > 0 {
