@@ -37,18 +37,18 @@ type results[T any] struct {
 	Data   []T    `json:"data"`
 }
 
-func (s *Server) score(ctx context.Context, w http.ResponseWriter, body []byte) error {
+func (s *Server) score(ctx context.Context, _ http.ResponseWriter, body []byte) ([]byte, error) {
 	var r scoreRequest
 	if err := parse(body, &r); err != nil {
-		return err
+		return nil, err
 	}
 	e, m, err := s.model(r.Model)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer m.users.Done()
 	if err := errors.Join(mustBe(e, m, generates), s.several("pairs", len(r.Pairs))); err != nil {
-		return err
+		return nil, err
 	}
 	pairs := make([]pipeline.Pair, len(r.Pairs))
 	for i, p := range r.Pairs {
@@ -56,23 +56,22 @@ func (s *Server) score(ctx context.Context, w http.ResponseWriter, body []byte) 
 		case p.Source != nil:
 			pairs[i].Source = *p.Source
 		case m.Run.Task.Value.Kind() != task.LanguageModeling:
-			return missing(i, "source")
+			return nil, missing(i, "source")
 		}
 		if p.Target == nil {
-			return missing(i, "target")
+			return nil, missing(i, "target")
 		}
 		pairs[i].Target = *p.Target
 	}
 	found, err := m.Score(ctx, pairs, s.options.MaxSource)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	answer := results[scoreJSON]{Object: "list", Model: e.name}
 	for _, f := range found {
 		answer.Data = append(answer.Data, newScore(f))
 	}
-	writeJSON(w, http.StatusOK, answer)
-	return nil
+	return encode(answer)
 }
 
 // missing returns the error for a pair that lacks a text.
@@ -127,22 +126,22 @@ type spanJSON struct {
 	Text  string `json:"text"`
 }
 
-func (s *Server) classify(ctx context.Context, w http.ResponseWriter, body []byte) error {
+func (s *Server) classify(ctx context.Context, _ http.ResponseWriter, body []byte) ([]byte, error) {
 	var r inputRequest
 	if err := parse(body, &r); err != nil {
-		return err
+		return nil, err
 	}
 	input, err := readTexts("input", r.Input)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	e, m, err := s.model(r.Model)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer m.users.Done()
 	if err := errors.Join(mustBe(e, m, classifies), s.several("input", len(input))); err != nil {
-		return err
+		return nil, err
 	}
 	answer := results[labelJSON]{Object: "list", Model: e.name, Data: make([]labelJSON, len(input))}
 	var good []string
@@ -156,13 +155,12 @@ func (s *Server) classify(ctx context.Context, w http.ResponseWriter, body []byt
 	}
 	labels, err := labels(ctx, m.Model, good, s.options.MaxSource)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, l := range labels {
 		answer.Data[at[i]] = l
 	}
-	writeJSON(w, http.StatusOK, answer)
-	return nil
+	return encode(answer)
 }
 
 // labels classifies or tags texts of at most maxSource tokens.

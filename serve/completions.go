@@ -79,17 +79,17 @@ type job struct {
 	reply   completion
 }
 
-func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byte) error {
+func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byte) ([]byte, error) {
 	var r completionRequest
 	if err := parse(body, &r); err != nil {
-		return err
+		return nil, err
 	}
 	if err := supported(body); err != nil {
-		return err
+		return nil, err
 	}
 	e, m, err := s.model(r.Model)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer m.users.Done()
 	j := &job{loaded: m, entry: e}
@@ -98,25 +98,24 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	}
 	j.reply = completion{ID: "cmpl-" + rand.Text(), Object: "text_completion", Created: time.Now().Unix(), Model: e.name}
 	if err := s.prepare(j, r); err != nil {
-		return err
+		return nil, err
 	}
 	if r.Stream {
-		return s.stream(ctx, w, j)
+		return nil, s.stream(ctx, w, j)
 	}
 	answers, err := m.Decode(ctx, j.lines, j.options)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	u, err := s.finish(j, answers)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	j.reply.Usage = &u
 	for i, a := range answers {
 		j.reply.Choices = append(j.reply.Choices, choice{Text: a.Text, Index: i, Finish: reason(a), Unknown: a.Unknown})
 	}
-	writeJSON(w, http.StatusOK, j.reply)
-	return nil
+	return encode(j.reply)
 }
 
 // unsupported are fields of the OpenAI API that would change an answer, and have no effect here.

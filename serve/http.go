@@ -25,7 +25,9 @@ type endpoint struct {
 	method, path string
 	public       bool // needs no token
 	show         http.HandlerFunc
-	compute      func(ctx context.Context, w http.ResponseWriter, body []byte) error // used instead of show by endpoints that run a model
+
+	// compute is used instead of show by endpoints that run a model. It returns the encoded answer, or nil if it has written the answer.
+	compute func(ctx context.Context, w http.ResponseWriter, body []byte) ([]byte, error)
 }
 
 func (s *Server) endpoints() []endpoint {
@@ -108,25 +110,39 @@ func (s *Server) authorized(r *http.Request) bool {
 	return strings.EqualFold(scheme, "Bearer") && subtle.ConstantTimeCompare(got[:], want[:]) == 1
 }
 
-// computed reads the body, waits for a place in the queue, and answers.
+// computed reads the body and answers.
 func (s *Server) computed(e endpoint, w http.ResponseWriter, r *http.Request) error {
 	body, err := s.read(w, r)
 	if err != nil {
 		return err
 	}
+	data, err := s.queued(e, w, r, body)
+	if err == nil && data != nil {
+		s.outbox.send(w, data)
+	}
+	return err
+}
+
+// queued takes a place in the queue and computes an answer.
+func (s *Server) queued(e endpoint, w http.ResponseWriter, r *http.Request, body []byte) ([]byte, error) {
 	select {
 	case s.slots <- struct{}{}:
 	default:
-		return failure{status: http.StatusTooManyRequests, code: "queue_full", message: fmt.Sprintf("%d requests are waiting already: try again later", s.options.MaxQueue)}
+		return nil, failure{status: http.StatusTooManyRequests, code: "queue_full", message: fmt.Sprintf("%d requests are waiting already: try again later", s.options.MaxQueue)}
 	}
 	defer func() { <-s.slots }()
 	ctx, cancel := context.WithTimeout(r.Context(), s.options.Timeout)
 	defer cancel()
-	err = e.compute(ctx, w, body)
+	data, err := e.compute(ctx, w, body)
 	if errors.Is(err, context.DeadlineExceeded) {
-		return failure{status: http.StatusGatewayTimeout, code: "timeout", message: fmt.Sprintf("no answer within %v: ask for less", s.options.Timeout)}
+		return nil, s.late("ask for less, or try again later")
 	}
-	return err
+	return data, err
+}
+
+// late returns the failure of a request whose time is over, with what the client can do.
+func (s *Server) late(advice string) failure {
+	return failure{status: http.StatusGatewayTimeout, code: "timeout", message: fmt.Sprintf("no answer within %v: %s", s.options.Timeout, advice)}
 }
 
 // read returns the body of a request, which must be UTF-8.
@@ -240,16 +256,25 @@ func (r *response) fail(f failure) {
 	writeJSON(r, f.status, f.json())
 }
 
-// writeJSON answers with JSON, in which <, > and & are escaped. A value that JSON cannot represent, such as a NaN of damaged weights, is an
-// error of the server.
-func writeJSON(w http.ResponseWriter, status int, value any) {
+// encode returns an answer as a line of JSON, in which <, > and & are escaped. A value that JSON cannot represent, such as a NaN of damaged
+// weights, is an error of the server.
+func encode(value any) ([]byte, error) {
 	data, err := json.Marshal(value)
 	if err != nil {
-		f := failure{status: http.StatusInternalServerError, message: fmt.Sprintf("the answer cannot be written: %v", err)}
+		return nil, failure{status: http.StatusInternalServerError, message: fmt.Sprintf("the answer cannot be written: %v", err)}
+	}
+	return append(data, '\n'), nil
+}
+
+// writeJSON answers with JSON.
+func writeJSON(w http.ResponseWriter, status int, value any) {
+	data, err := encode(value)
+	if err != nil {
+		f := failureOf(err)
 		status = f.status
-		data, _ = json.Marshal(f.json()) // texts can always be written
+		data, _ = encode(f.json()) // texts can always be written
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_, _ = w.Write(append(data, '\n'))
+	_, _ = w.Write(data)
 }

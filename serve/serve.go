@@ -81,7 +81,8 @@ type Server struct {
 	models  []*entry
 	metrics *metrics
 	slots   chan struct{} // one for each request that waits or is computed
-	tracing chan struct{} // one for the trace that is computed and written
+	tracing chan struct{} // one for the trace that is computed and encoded
+	outbox  outbox
 }
 
 // Open loads the best checkpoint of each run directory. A model's name is the last element of its directory.
@@ -90,7 +91,7 @@ func Open(dirs []string, backend compute.Backend, o Options) (*Server, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	s := &Server{options: o, slots: make(chan struct{}, o.MaxQueue), tracing: make(chan struct{}, 1)}
+	s := &Server{options: o, slots: make(chan struct{}, o.MaxQueue), tracing: make(chan struct{}, 1), outbox: outbox{limit: maxUnsent}}
 	s.metrics = newMetrics(func() float64 { return float64(len(s.slots)) })
 	if err := s.open(dirs, backend); err != nil {
 		s.Close()

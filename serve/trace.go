@@ -59,18 +59,18 @@ func (r traceRequest) read() (text string, exit halting.Exit, err error) {
 	return input[0], exit, err
 }
 
-func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) error {
+func (s *Server) trace(ctx context.Context, _ http.ResponseWriter, body []byte) ([]byte, error) {
 	var r traceRequest
 	if err := parse(body, &r); err != nil {
-		return err
+		return nil, err
 	}
 	input, exit, err := r.read()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	_, m, err := s.model(r.Model)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer m.users.Done()
 	in, err := s.input(m, input)
@@ -78,35 +78,36 @@ func (s *Server) trace(ctx context.Context, w http.ResponseWriter, body []byte) 
 		err = m.CheckTrace(in)
 	}
 	if err != nil {
-		return invalid("input", "input: %v", failureOf(err))
+		return nil, invalid("input", "input: %v", failureOf(err))
 	}
 	if err := m.CheckExit(exit); err != nil {
-		return invalid("exit", "%v", failureOf(err))
+		return nil, invalid("exit", "%v", failureOf(err))
 	}
 	select { // a trace takes much more memory than other answers
 	case s.tracing <- struct{}{}:
 		defer func() { <-s.tracing }()
 	case <-ctx.Done():
-		return ctx.Err()
+		if ctx.Err() == context.DeadlineExceeded {
+			return nil, s.late("other traces are being computed, try again later")
+		}
+		return nil, ctx.Err()
 	}
 	t, err := m.TraceWith(ctx, input, exit)
 	var size *pipeline.TraceSizeError
 	switch {
 	case ctx.Err() != nil:
-		return ctx.Err()
+		return nil, ctx.Err()
 	case errors.As(err, &size):
-		return invalid("input", "input: %v", size)
+		return nil, invalid("input", "input: %v", size)
 	case err != nil:
-		return err
+		return nil, err
 	}
 	if r.Format != "view" {
-		writeJSON(w, http.StatusOK, t)
-		return nil
+		return encode(t)
 	}
 	view, err := viewer.NewView(t)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	writeJSON(w, http.StatusOK, view)
-	return nil
+	return encode(view)
 }

@@ -20,15 +20,17 @@ func TestLargeTrace(t *testing.T) {
 	}
 }
 
-// Traces are computed one after the other; one that waits too long is answered as other requests are.
-// Caught when planted: two at a time.
+// Traces are computed one after the other; one that waits too long is told what it waited for.
+// Caught when planted: two at a time; the advice of other requests.
 func TestTracesWait(t *testing.T) {
-	s, web := opened(t, Options{Timeout: 2 * time.Second}, "../models/reverse")
+	s, web := opened(t, Options{Timeout: 1}, "../models/reverse")
 	s.tracing <- struct{}{}
-	if status, text := send(t, web, http.MethodPost, "/v1/trace", `{"input": "12"}`); status != http.StatusGatewayTimeout {
+	if status, text := send(t, web, http.MethodPost, "/v1/trace", `{"input": "12"}`); status != http.StatusGatewayTimeout ||
+		wrong(t, text) != "no answer within 1ns: other traces are being computed, try again later" {
 		t.Errorf("beside another one: %d %.300s", status, text)
 	}
 	<-s.tracing
+	s.options.Timeout = time.Minute
 	for range 2 {
 		if status, text := send(t, web, http.MethodPost, "/v1/trace", `{"input": "12"}`); status != http.StatusOK {
 			t.Errorf("%d %.300s", status, text)
