@@ -199,7 +199,7 @@ func TestSlowBody(t *testing.T) {
 	}
 	defer response.Body.Close()
 	text, _ := io.ReadAll(response.Body)
-	if response.StatusCode != http.StatusRequestTimeout || wrong(t, string(text)) != "the body did not arrive in time" || len(s.slots) != 0 {
+	if response.StatusCode != http.StatusRequestTimeout || wrong(t, string(text)) != "the body did not arrive in time" || len(s.requests.places) != 0 {
 		t.Errorf("a slow body: %d %s", response.StatusCode, text)
 	}
 }

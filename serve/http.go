@@ -28,6 +28,7 @@ type endpoint struct {
 
 	// compute is used instead of show by endpoints that run a model. It returns the encoded answer, or nil if it has written the answer.
 	compute func(ctx context.Context, w http.ResponseWriter, body []byte) ([]byte, error)
+	queue   *queue // for compute
 }
 
 func (s *Server) endpoints() []endpoint {
@@ -39,10 +40,10 @@ func (s *Server) endpoints() []endpoint {
 		}},
 		{method: http.MethodGet, path: "/v1/models", show: s.list},
 		{method: http.MethodGet, path: aModel, show: s.describe},
-		{method: http.MethodPost, path: "/v1/completions", compute: s.complete},
-		{method: http.MethodPost, path: "/v1/score", compute: s.score},
-		{method: http.MethodPost, path: "/v1/classify", compute: s.classify},
-		{method: http.MethodPost, path: "/v1/trace", compute: s.trace},
+		{method: http.MethodPost, path: "/v1/completions", compute: s.complete, queue: &s.requests},
+		{method: http.MethodPost, path: "/v1/score", compute: s.score, queue: &s.requests},
+		{method: http.MethodPost, path: "/v1/classify", compute: s.classify, queue: &s.requests},
+		{method: http.MethodPost, path: "/v1/trace", compute: s.trace, queue: &s.traces},
 	}...)
 }
 
@@ -123,14 +124,12 @@ func (s *Server) computed(e endpoint, w http.ResponseWriter, r *http.Request) er
 	return err
 }
 
-// queued takes a place in the queue and computes an answer.
+// queued takes a place in the queue of an endpoint and computes an answer.
 func (s *Server) queued(e endpoint, w http.ResponseWriter, r *http.Request, body []byte) ([]byte, error) {
-	select {
-	case s.slots <- struct{}{}:
-	default:
-		return nil, failure{status: http.StatusTooManyRequests, code: "queue_full", message: fmt.Sprintf("%d requests are waiting already: try again later", s.options.MaxQueue)}
+	if err := e.queue.enter(); err != nil {
+		return nil, err
 	}
-	defer func() { <-s.slots }()
+	defer e.queue.leave()
 	ctx, cancel := context.WithTimeout(r.Context(), s.options.Timeout)
 	defer cancel()
 	data, err := e.compute(ctx, w, body)

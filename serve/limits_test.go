@@ -189,8 +189,8 @@ func TestToken(t *testing.T) {
 // With all places taken, a request gets status 429 and is told when to come again; a place that becomes free is used.
 func TestQueueIsFull(t *testing.T) {
 	s, web := opened(t, Options{MaxQueue: 2})
-	s.slots <- struct{}{}
-	s.slots <- struct{}{}
+	s.requests.places <- struct{}{}
+	s.requests.places <- struct{}{}
 	response, err := web.Client().Post(web.URL+"/v1/completions", "application/json", strings.NewReader(`{"prompt": "1"}`))
 	if err != nil {
 		t.Fatal(err)
@@ -203,7 +203,7 @@ func TestQueueIsFull(t *testing.T) {
 	if _, text := send(t, web, http.MethodGet, "/metrics", ""); !strings.Contains(text, "ut_queue_length 2\n") || !strings.Contains(text, `status="429"} 1`) {
 		t.Errorf("metrics of a full queue: %s", text)
 	}
-	<-s.slots
+	<-s.requests.places
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`); status != http.StatusOK {
 		t.Errorf("a free place: %d %s", status, text)
 	}
@@ -227,7 +227,7 @@ func TestRequestsEnd(t *testing.T) {
 			t.Errorf("a client that has gone: %d %s", recorded.Code, recorded.Body)
 		}
 	}
-	if len(s.slots)+len(patient.slots) != 0 {
+	if len(s.requests.places)+len(s.traces.places)+len(patient.requests.places) != 0 {
 		t.Error("places stay taken")
 	}
 }
@@ -247,7 +247,7 @@ func TestPanic(t *testing.T) {
 		t.Errorf("log %q, want %q", log, want)
 	}
 	s.models[0].current = broken
-	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`); status != 200 || len(s.slots) != 0 {
+	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`); status != 200 || len(s.requests.places) != 0 {
 		t.Errorf("after a panic: %d %s", status, text)
 	}
 }
@@ -367,8 +367,8 @@ func TestHostileRequests(t *testing.T) {
 	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
 		runtime.Gosched()
 	}
-	if after := runtime.NumGoroutine(); after > before || len(s.slots) > 0 {
-		t.Errorf("%d goroutines before, %d after; %d places are taken", before, after, len(s.slots))
+	if after := runtime.NumGoroutine(); after > before || len(s.requests.places)+len(s.traces.places) > 0 {
+		t.Errorf("%d goroutines before, %d after; %d places are taken", before, after, len(s.requests.places)+len(s.traces.places))
 	}
 	for _, status := range []int{200, 400, 404, 405, 413} {
 		if statuses[status] == 0 {

@@ -18,10 +18,11 @@ type metrics struct {
 	batches *victoria.Summary
 }
 
-// newMetrics returns metrics without values. waiting returns how many requests wait or are computed.
-func newMetrics(waiting func() float64) *metrics {
+// newMetrics returns metrics without values. requests and traces return how many of them wait or are computed.
+func newMetrics(requests, traces func() float64) *metrics {
 	set := victoria.NewSet()
-	set.NewGauge("ut_queue_length", waiting)
+	set.NewGauge("ut_queue_length", requests)
+	set.NewGauge("ut_trace_queue_length", traces)
 	return &metrics{set: set, batches: set.NewSummary("ut_batch_size")}
 }
 

@@ -11,7 +11,7 @@ import (
 
 // What /metrics shows after known requests: counts, sums, quantiles, and labels with characters that the format escapes.
 func TestMetrics(t *testing.T) {
-	m := newMetrics(func() float64 { return 3 })
+	m := newMetrics(func() float64 { return 3 }, func() float64 { return 5 })
 	m.batch(3)
 	m.batch(64)
 	m.answered("/v1/score", 200, 3*time.Millisecond)
@@ -21,7 +21,7 @@ func TestMetrics(t *testing.T) {
 	w := httptest.NewRecorder()
 	m.handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	for _, line := range []string{
-		"ut_queue_length 3", `ut_batch_size{quantile="1"} 64`, "ut_batch_size_sum 67", "ut_batch_size_count 2",
+		"ut_queue_length 3", "ut_trace_queue_length 5", `ut_batch_size{quantile="1"} 64`, "ut_batch_size_sum 67", "ut_batch_size_count 2",
 		`ut_requests_total{endpoint="/v1/score",status="200"} 2`, `ut_requests_total{endpoint="/v1/score",status="429"} 1`,
 		`ut_request_seconds{endpoint="/v1/score",quantile="0.5"} 0.003`, `ut_request_seconds{endpoint="/v1/score",quantile="1"} 3600`,
 		`ut_request_seconds_sum{endpoint="/v1/score"} 3600.003`, `ut_request_seconds_count{endpoint="/v1/score"} 3`,

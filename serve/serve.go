@@ -28,7 +28,7 @@ type Options struct {
 	MaxPrompts int                   // prompts or texts of a request, times its n; default 128
 	MaxSource  int                   // tokens of a prompt or text; default 2000
 	MaxTokens  int                   // tokens of an answer; default 2000
-	MaxQueue   int                   // requests that wait or are computed at a time; more get status 429; default 128
+	MaxQueue   int                   // requests that wait or are computed at a time, without traces; more get status 429; default 128
 	Token      string                // that clients must send as bearer token; "": none
 	Extensions experiment.Extensions // types of the models that other modules define
 	Log        func(string)          // called with one line when a model is reloaded or cannot be, and at an internal error, also by several goroutines at once; may be nil
@@ -80,9 +80,10 @@ type Server struct {
 	options Options
 	models  []*entry
 	metrics *metrics
-	slots   chan struct{} // one for each request that waits or is computed
-	tracing chan struct{} // one for the trace that is computed and encoded
 	outbox  outbox
+
+	requests, traces queue
+	tracing          chan struct{} // one for the trace that is computed and encoded
 }
 
 // Open loads the best checkpoint of each run directory. A model's name is the last element of its directory.
@@ -91,8 +92,9 @@ func Open(dirs []string, backend compute.Backend, o Options) (*Server, error) {
 		return nil, err
 	}
 	o = o.withDefaults()
-	s := &Server{options: o, slots: make(chan struct{}, o.MaxQueue), tracing: make(chan struct{}, 1), outbox: outbox{limit: maxUnsent}}
-	s.metrics = newMetrics(func() float64 { return float64(len(s.slots)) })
+	s := &Server{options: o, outbox: outbox{limit: maxUnsent}, tracing: make(chan struct{}, 1)}
+	s.requests, s.traces = newQueue("requests", o.MaxQueue), newQueue("traces", maxTraces)
+	s.metrics = newMetrics(s.requests.length, s.traces.length)
 	if err := s.open(dirs, backend); err != nil {
 		s.Close()
 		return nil, err

@@ -37,3 +37,36 @@ func TestTracesWait(t *testing.T) {
 		}
 	}
 }
+
+// Traces that wait have a queue of their own: with all of its places taken, other requests are answered, and the other way round.
+// Caught when planted: one queue for both; traces without a limit.
+func TestTracesTakeNoOtherPlaces(t *testing.T) {
+	s, web := opened(t, Options{MaxQueue: 2}, "../models/reverse")
+	const trace, completion = `{"input": "12"}`, `{"prompt": "12"}`
+	for _, test := range []struct {
+		full                 *queue
+		message              string
+		refused, refusedBody string
+		other, otherBody     string // is answered
+		metrics              string // a line
+	}{
+		{&s.traces, "16 traces are waiting already: try again later", "/v1/trace", trace, "/v1/completions", completion, "\nut_trace_queue_length 16\n"},
+		{&s.requests, "2 requests are waiting already: try again later", "/v1/completions", completion, "/v1/trace", trace, "\nut_queue_length 2\n"},
+	} {
+		for range cap(test.full.places) {
+			test.full.places <- struct{}{}
+		}
+		if status, text := send(t, web, http.MethodPost, test.refused, test.refusedBody); status != http.StatusTooManyRequests || wrong(t, text) != test.message {
+			t.Errorf("%s with a full queue: %d %.300s", test.refused, status, text)
+		}
+		if status, text := send(t, web, http.MethodPost, test.other, test.otherBody); status != http.StatusOK {
+			t.Errorf("%s with the other queue full: %d %.300s", test.other, status, text)
+		}
+		if _, text := send(t, web, http.MethodGet, "/metrics", ""); !strings.Contains(text, test.metrics) {
+			t.Errorf("no %q in the metrics", test.metrics)
+		}
+		for range cap(test.full.places) {
+			test.full.leave()
+		}
+	}
+}
