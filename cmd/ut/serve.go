@@ -107,6 +107,7 @@ func (f *serveFlags) check(c *cobra.Command) error {
 
 // serve loads the models and answers until a signal.
 func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Backend) error {
+	defer ignoreHangup()()
 	listener, err := f.listen(c.Context())
 	if err != nil {
 		return err

@@ -3,18 +3,15 @@
 package main
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"testing"
 )
 
@@ -37,31 +34,6 @@ func quickRun(t *testing.T, name, recipe string, more ...string) string {
 	}
 	succeeds(t, args...)
 	return dir
-}
-
-// serving starts ut serve, and returns its address and a function that ends it with a signal and returns its exit code.
-func serving(t *testing.T, args ...string) (address string, end func() int) {
-	t.Helper()
-	c := exec.Command(program, append([]string{"serve", "--address", "localhost:0"}, args...)...)
-	c.Dir = t.TempDir()
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = c.Process.Kill() })
-	line, err := bufio.NewReader(stderr).ReadString('\n')
-	found := regexp.MustCompile(`http://(\S+);`).FindStringSubmatch(line)
-	if err != nil || found == nil {
-		t.Fatalf("ut serve says %q, %v", line, err)
-	}
-	return found[1], func() int {
-		_ = c.Process.Signal(syscall.SIGTERM)
-		_ = c.Wait()
-		return c.ProcessState.ExitCode()
-	}
 }
 
 // ask sends a request and returns its answer, which must be a success.

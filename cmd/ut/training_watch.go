@@ -62,8 +62,8 @@ func resumeCommand(c *cobra.Command, group *parallel.Group, dir string) string {
 	return text
 }
 
-// ignoreHangup lets training continue after the reader of its output has ended, as in a pipe to head. Otherwise the process would end
-// without saving. The returned function restores the default.
+// ignoreHangup lets training and servers continue after the reader of their output has ended, as in a pipe to head. Otherwise the process
+// would end at the next line, training without saving. The returned function restores the default.
 func ignoreHangup() (back func()) {
 	signal.Ignore(syscall.SIGPIPE)
 	return func() { signal.Reset(syscall.SIGPIPE) }

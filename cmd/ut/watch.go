@@ -41,6 +41,7 @@ The page needs no network, and only this machine can reach it. Ctrl-C ends the s
 }
 
 func watchRuns(c *cobra.Command, args []string, address string) error {
+	defer ignoreHangup()()
 	dirs, err := expandRuns(c, args, readable)
 	if err != nil {
 		return err

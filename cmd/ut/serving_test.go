@@ -1,0 +1,140 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"universal-transformer/runlog"
+)
+
+// served is a process of ut serve.
+type served struct {
+	*exec.Cmd
+	address string
+	pipe    io.Closer     // its standard error
+	lines   *bufio.Reader // of pipe, after the address
+}
+
+// startServe starts ut serve, and waits until it listens.
+func startServe(t *testing.T, args ...string) *served {
+	t.Helper()
+	c := exec.Command(program, append([]string{"serve", "--address", "localhost:0"}, args...)...)
+	c.Dir = t.TempDir()
+	stderr, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Process.Kill() })
+	s := &served{Cmd: c, pipe: stderr, lines: bufio.NewReader(stderr)}
+	line := s.line(t)
+	found := regexp.MustCompile(`http://(\S+);`).FindStringSubmatch(line)
+	if found == nil {
+		t.Fatalf("ut serve says %q", line)
+	}
+	s.address = found[1]
+	return s
+}
+
+// line returns the next line of the standard error.
+func (s *served) line(t *testing.T) string {
+	t.Helper()
+	line, err := s.lines.ReadString('\n')
+	if err != nil {
+		t.Fatalf("ut serve says %q, %v", line, err)
+	}
+	return strings.TrimSuffix(line, "\n")
+}
+
+// end ends the server with a signal and returns its exit code.
+func (s *served) end() int {
+	_ = s.Process.Signal(syscall.SIGTERM)
+	_ = s.Wait()
+	return s.ProcessState.ExitCode()
+}
+
+// serving starts ut serve, and returns its address and a function that ends it with a signal and returns its exit code.
+func serving(t *testing.T, args ...string) (address string, end func() int) {
+	t.Helper()
+	s := startServe(t, args...)
+	return s.address, s.end
+}
+
+// A server whose log nobody reads any more goes on. Caught when planted: SIGPIPE, which ends the process.
+func TestServeWithoutReaderOfLog(t *testing.T) {
+	dir := copied(t)
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	best, err := log.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, dir, "--follow")
+	if err := s.pipe.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for step := best.Step + 1; step <= best.Step+2; step++ { // when the second one is loaded, the line about the first has been written
+		if err := log.SaveBest(step, best, 5); err != nil {
+			t.Fatal(err)
+		}
+		for deadline := time.Now().Add(time.Minute); !strings.Contains(string(ask(t, s.address, "/v1/models", "")), fmt.Sprintf(`"step":%d,`, step)); {
+			if t.Failed() || time.Now().After(deadline) {
+				t.Fatalf("the checkpoint of step %d is not loaded", step)
+			}
+		}
+	}
+	if code := s.end(); code != 0 {
+		t.Errorf("exit code %d after SIGTERM", code)
+	}
+}
+
+// The page of ut watch is served although nobody reads what the program says. Caught when planted: SIGPIPE, which ends the process.
+func TestWatchWithoutReader(t *testing.T) {
+	free, err := net.Listen("tcp", "localhost:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	reader, writer, err := os.Pipe()
+	if err := errors.Join(err, free.Close(), reader.Close()); err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	c := exec.Command(program, "watch", trained(t), "--address", address)
+	c.Stderr = writer
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- c.Wait() }()
+	defer func() { _ = c.Process.Kill() }()
+	for {
+		if response, err := http.Get("http://" + address); err == nil {
+			response.Body.Close()
+			return
+		}
+		select {
+		case err := <-ended:
+			t.Fatalf("ut watch has ended: %v", err)
+		default:
+		}
+	}
+}
