@@ -236,7 +236,7 @@ func TestRequestsEnd(t *testing.T) {
 // Caught when planted: no line.
 func TestPanic(t *testing.T) {
 	var log []string
-	s, web := opened(t, Options{Log: func(line string) { log = append(log, line) }})
+	s, web := opened(t, Options{Log: logged(&log)})
 	broken := s.models[0].current
 	s.models[0].current = nil
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`); status != 500 || wrong(t, text) != "internal error" {
@@ -257,7 +257,7 @@ func TestPanic(t *testing.T) {
 func TestReload(t *testing.T) {
 	dir := copied(t, "copy")
 	var said []string
-	s, web := opened(t, Options{Log: func(line string) { said = append(said, line) }}, dir)
+	s, web := opened(t, Options{Log: logged(&said)}, dir)
 	s.Reload()
 	if len(said) > 0 {
 		t.Fatalf("nothing is new, but %q", said)

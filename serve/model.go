@@ -19,6 +19,7 @@ type entry struct {
 	backend   compute.Backend
 	types     experiment.Extensions
 	metrics   *metrics
+	log       func(string)
 
 	mu      sync.Mutex // guards current
 	current *loaded
@@ -37,18 +38,26 @@ type loaded struct {
 	users   sync.WaitGroup // requests; one is added only while the checkpoint is current
 }
 
-func newEntry(dir string, backend compute.Backend, types experiment.Extensions, m *metrics) (*entry, error) {
+func newEntry(dir string, backend compute.Backend, s *Server) (*entry, error) {
 	whole, err := filepath.Abs(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, types: types, metrics: m}
+	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, types: s.options.Extensions, metrics: s.metrics, log: s.options.Log}
 	e.tried, _, _ = e.marked() // before loading: a better checkpoint that is marked meanwhile is loaded later
 	e.current, err = e.load()
 	if err != nil {
 		return nil, err
 	}
+	e.logNotes(e.current)
 	return e, nil
+}
+
+// logNotes reports why another checkpoint than the best one was loaded, and what else was noted.
+func (e *entry) logNotes(m *loaded) {
+	for _, note := range m.Notes {
+		e.log(fmt.Sprintf("%s: serving step %d: %s", e.name, m.Step, note))
+	}
 }
 
 func (e *entry) load() (*loaded, error) {
@@ -118,6 +127,7 @@ func (e *entry) reload() (int64, error) {
 		fresh.Close()
 		return stays.Step, fmt.Errorf("the checkpoint of step %d is missing or damaged", step)
 	}
+	e.logNotes(fresh)
 	old := e.replace(fresh)
 	e.retired.Go(func() {
 		old.users.Wait()

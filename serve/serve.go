@@ -31,7 +31,7 @@ type Options struct {
 	MaxQueue   int                   // requests that wait or are computed at a time, without traces; more get status 429; default 128
 	Token      string                // that clients must send as bearer token; "": none
 	Extensions experiment.Extensions // types of the models that other modules define
-	Log        func(string)          // called with one line when a model is reloaded or cannot be, and at an internal error, also by several goroutines at once; may be nil
+	Log        func(string)          // called with one line when a model is reloaded or cannot be, when another checkpoint than the best one is served, and at an internal error, also by several goroutines at once; may be nil
 }
 
 func (o Options) withDefaults() Options {
@@ -107,7 +107,7 @@ func (s *Server) open(dirs []string, backend compute.Backend) error {
 		return errors.New("no run directories: name at least one")
 	}
 	for _, dir := range dirs {
-		e, err := newEntry(dir, backend, s.options.Extensions, s.metrics)
+		e, err := newEntry(dir, backend, s)
 		if err != nil {
 			return err
 		}

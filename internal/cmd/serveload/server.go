@@ -37,9 +37,12 @@ func start(ctx context.Context, o options) (*server, error) {
 		return nil, err
 	}
 	lines := bufio.NewReader(said)
-	line, err := lines.ReadString('\n')
-	found := listening.FindStringSubmatch(line)
-	if err != nil || found == nil {
+	line, found := "", []string(nil)
+	for err == nil && found == nil { // there may be notes about the checkpoint before
+		line, err = lines.ReadString('\n')
+		found = listening.FindStringSubmatch(line)
+	}
+	if found == nil {
 		s.kill()
 		return nil, fmt.Errorf("ut serve says %q: %w", line, err)
 	}
