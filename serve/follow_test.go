@@ -17,6 +17,7 @@ import (
 	"github.com/gomlx/compute"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/runlog"
+	"universal-transformer/training"
 )
 
 // resumed opens the log of a run until the test ends, and reads its best checkpoint.
@@ -238,6 +239,53 @@ func TestNotes(t *testing.T) {
 		s.Reload()
 		if len(said) != 2 || said[0] != "copy: serving step 1400: checkpoint of step 1400: "+early || said[1] != "copy: loaded the checkpoint of step 1400" {
 			t.Errorf("after a better checkpoint %q", said)
+		}
+	}
+}
+
+// Another run with a best checkpoint of the same step is loaded: where a symbolic link leads to it, and where a folder was replaced. So is a
+// checkpoint that was not complete at the last look. Each is loaded once. Caught when planted: a comparison of steps alone.
+func TestAnotherRunOfTheSameStep(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "copy")
+	run, other := copied(t, "run"), copied(t, "other")
+	log, best := resumed(t, other)
+	for _, p := range training.Parameters(best.Tensors) {
+		clear(p.Data) // a model that answers differently
+	}
+	if err := errors.Join(log.SaveBest(1200, best, 5), os.Symlink(run, dir)); err != nil {
+		t.Fatal(err)
+	}
+	checkpoint := log.CheckpointPath(1200)
+	complete, err := os.ReadFile(checkpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var said []string
+	s, web := opened(t, Options{Log: logged(&said)}, dir)
+	for i, step := range []struct {
+		do     func() error
+		said   string
+		copies bool // the model that is served
+	}{
+		{func() error { return nil }, "[]", true},
+		{func() error { return errors.Join(os.Remove(dir), os.Symlink(other, dir)) }, "[copy: loaded the checkpoint of step 1200]", false},
+		{func() error { return errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(run))) }, "[copy: loaded the checkpoint of step 1200]", true},
+		{func() error {
+			return errors.Join(os.RemoveAll(dir), os.Truncate(checkpoint, 5000), os.Symlink(other, dir))
+		}, "no checkpoint can be used", true},
+		{func() error { return os.WriteFile(checkpoint, complete, 0o600) }, "[copy: loaded the checkpoint of step 1200]", false},
+	} {
+		if err := step.do(); err != nil {
+			t.Fatal(err)
+		}
+		said = nil
+		s.Reload()
+		s.Reload()
+		if !strings.Contains(fmt.Sprint(said), step.said) || len(said) > 1 {
+			t.Errorf("look %d says %q, want %q", i, said, step.said)
+		}
+		if got := post[completion](t, web, "/v1/completions", `{"prompt": "2026"}`).texts(); (got[0] == "2026 stop") != step.copies {
+			t.Errorf("look %d: the model answers %q", i, got)
 		}
 	}
 }

@@ -24,7 +24,7 @@ type entry struct {
 	mu      sync.Mutex // guards current
 	current *loaded
 	loading sync.Mutex     // held while reloading
-	tried   int64          // the marked step that was loaded last, or could not be; guarded by loading
+	tried   mark           // what was loaded last, or could not be; guarded by loading
 	problem string         // why the mark could not be read at the last look, or ""; guarded by loading
 	closed  bool           // guarded by loading
 	retired sync.WaitGroup // replaced checkpoints that are still in use
@@ -87,16 +87,25 @@ func (e *entry) replace(with *loaded) *loaded {
 	return old
 }
 
-// marked returns the step of the checkpoint that the run directory marks as the best.
-func (e *entry) marked() (step int64, ok bool, err error) {
-	log, err := runlog.Open(e.dir)
-	if err != nil {
-		return 0, false, err
-	}
-	return log.Marked()
+// mark identifies a checkpoint. Another run may have one of the same step.
+type mark struct {
+	step     int64
+	identity string // "" if the file is missing
 }
 
-// reload loads the best checkpoint if another one is marked than was tried last. It returns the step of the loaded checkpoint, or 0 if
+// marked returns the checkpoint that the run directory marks as the best.
+func (e *entry) marked() (m mark, ok bool, err error) {
+	log, err := runlog.Open(e.dir)
+	if err != nil {
+		return mark{}, false, err
+	}
+	if m.step, ok, err = log.Marked(); ok {
+		m.identity, err = log.Identity(m.step)
+	}
+	return m, ok, err
+}
+
+// reload loads the best checkpoint if another one is marked than was tried last, also by another run in the directory. It returns the step of the loaded checkpoint, or 0 if
 // nothing had to be done; with an error, the step of the checkpoint that stays. An error of several looks in a row is returned once.
 func (e *entry) reload() (int64, error) {
 	e.loading.Lock()
@@ -106,7 +115,7 @@ func (e *entry) reload() (int64, error) {
 	}
 	stays := e.use()
 	defer stays.users.Done()
-	step, ok, err := e.marked()
+	marked, ok, err := e.marked()
 	if err != nil && err.Error() == e.problem {
 		return 0, nil // the last look reported it
 	}
@@ -115,17 +124,17 @@ func (e *entry) reload() (int64, error) {
 		return stays.Step, err
 	}
 	e.problem = ""
-	if !ok || step == e.tried {
+	if !ok || marked == e.tried {
 		return 0, nil
 	}
-	e.tried = step
+	e.tried = marked
 	fresh, err := e.load()
 	if err != nil {
 		return stays.Step, err
 	}
-	if fresh.Step != step {
+	if fresh.Step != marked.step {
 		fresh.Close()
-		return stays.Step, fmt.Errorf("the checkpoint of step %d is missing or damaged", step)
+		return stays.Step, fmt.Errorf("the checkpoint of step %d is missing or damaged", marked.step)
 	}
 	e.logNotes(fresh)
 	old := e.replace(fresh)
@@ -133,7 +142,7 @@ func (e *entry) reload() (int64, error) {
 		old.users.Wait()
 		old.Close()
 	})
-	return step, nil
+	return marked.step, nil
 }
 
 // close waits for the requests that use the model and frees it.

@@ -166,7 +166,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// Follow reloads models whose run directories mark another checkpoint as the best, until ctx ends. It looks every interval.
+// Follow reloads models whose run directories mark another checkpoint as the best, as Reload does, until ctx ends. It looks every interval.
 func (s *Server) Follow(ctx context.Context, interval time.Duration) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
@@ -180,7 +180,8 @@ func (s *Server) Follow(ctx context.Context, interval time.Duration) {
 	}
 }
 
-// Reload loads the best checkpoint of each run directory that marks another one than is loaded. Requests in progress keep the old model.
+// Reload loads the best checkpoint of each run directory that marks another one than is loaded. One of the same step is another one if its
+// file is, as when a symbolic link leads to another run, or when a run was trained anew. Requests in progress keep the old model.
 // A model that cannot be loaded stays as it is.
 func (s *Server) Reload() {
 	for _, e := range s.models {
