@@ -12,9 +12,12 @@ import (
 	"universal-transformer/pipeline"
 )
 
+// eventStream is the type of an answer that consists of events.
+const eventStream = "text/event-stream"
+
 // stream answers with events: the pieces of all choices, one choice after the other, then the reasons why they end.
 func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) error {
-	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-cache")
 	p := &pieces{w: w, reply: j.reply, choices: make([]stopper, len(j.lines))}
 	for i := range p.choices {
