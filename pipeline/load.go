@@ -181,9 +181,6 @@ func (m *Model) parameters() ([]safetensors.Tensor, error) {
 	return training.Stored(m.store, m.checkpoint.Tensors)
 }
 
-// OnBatch has f called with the number of sources of each batch that is decoded. Call it before the model is used.
-func (m *Model) OnBatch(f func(sources int)) { m.queue.OnBatch = f }
-
 // Close waits for the current computation and frees the compiled graphs.
 func (m *Model) Close() {
 	_ = m.queue.Exclusively(func() error {

@@ -55,6 +55,12 @@ func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Score
 	return scored, nil
 }
 
+// Size returns the number of tokens of a pair that is scored, without ends, or an error if it has no score, as in Score.
+func (m *Model) Size(p Pair, maxSource int) (int, error) {
+	e, err := m.example(p, maxSource)
+	return len(task.WithoutEnd(e.Source)) + len(task.WithoutEnd(e.Target)), err
+}
+
 // example reads a pair whose sides have at most maxSource tokens.
 func (m *Model) example(p Pair, maxSource int) (e task.Example, err error) {
 	if e.Target, err = m.reader.Target(p.Target); err != nil {

@@ -27,6 +27,9 @@ func (m *Model) TraceWith(ctx context.Context, text string, e halting.Exit) (*vi
 
 // answerAlone decodes with a decoder that is not kept. Others compute between two tokens.
 func (m *Model) answerAlone(ctx context.Context, queries []decoding.Query) (found []decoding.Hypothesis, err error) {
+	for i := range queries {
+		queries[i].OnToken = m.queue.OnToken
+	}
 	err = m.queue.InTurns(ctx, func(pause func()) error {
 		d, err := m.decoding()
 		if err != nil {

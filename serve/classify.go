@@ -63,6 +63,11 @@ func (s *Server) score(ctx context.Context, _ http.ResponseWriter, body []byte) 
 		}
 		pairs[i].Target = *p.Target
 	}
+	for _, p := range pairs {
+		if tokens, err := m.Size(p, s.options.MaxSource); err == nil {
+			e.read(tokens)
+		}
+	}
 	found, err := m.Score(ctx, pairs, s.options.MaxSource)
 	if err != nil {
 		return nil, err
@@ -147,10 +152,12 @@ func (s *Server) classify(ctx context.Context, _ http.ResponseWriter, body []byt
 	var good []string
 	var at []int
 	for i, text := range input {
-		if _, err := s.input(m, text); err != nil {
+		in, err := s.input(m, text)
+		if err != nil {
 			answer.Data[i].Error = failureOf(err).message
 			continue
 		}
+		e.read(len(in.Labels))
 		good, at = append(good, text), append(at, i)
 	}
 	labels, err := labels(ctx, m.Model, good, s.options.MaxSource)

@@ -100,6 +100,7 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	if err := s.prepare(j, r); err != nil {
 		return nil, err
 	}
+	e.read(j.tokens)
 	if r.Stream {
 		return nil, s.stream(ctx, w, j)
 	}
@@ -107,7 +108,7 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	if err != nil {
 		return nil, err
 	}
-	u, err := s.finish(j, answers)
+	u, err := j.finish(answers)
 	if err != nil {
 		return nil, err
 	}
@@ -242,7 +243,7 @@ func randomSeed() uint64 {
 }
 
 // finish counts tokens, and returns the error of the first prompt without an answer.
-func (s *Server) finish(j *job, answers []pipeline.Answer) (u usage, err error) {
+func (j *job) finish(answers []pipeline.Answer) (u usage, err error) {
 	u.PromptTokens = j.tokens
 	for i, a := range answers {
 		if a.Err != nil {
@@ -251,7 +252,6 @@ func (s *Server) finish(j *job, answers []pipeline.Answer) (u usage, err error) 
 		u.CompletionTokens += a.Tokens()
 	}
 	u.TotalTokens = u.PromptTokens + u.CompletionTokens
-	s.metrics.count(j.entry.name, u)
 	return u, nil
 }
 

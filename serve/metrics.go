@@ -52,8 +52,13 @@ func (m *metrics) answered(endpoint string, status int, took time.Duration) {
 	m.set.GetOrCreateSummary(labelled("ut_request_seconds", "endpoint", endpoint)).Update(took.Seconds())
 }
 
-// count counts tokens by model and kind.
-func (m *metrics) count(model string, u usage) {
-	m.set.GetOrCreateCounter(labelled("ut_tokens_total", "model", model, "kind", "prompt")).Add(u.PromptTokens)
-	m.set.GetOrCreateCounter(labelled("ut_tokens_total", "model", model, "kind", "completion")).Add(u.CompletionTokens)
+// Kinds of tokens.
+const (
+	readTokens    = "prompt"     // of prompts, texts and pairs whose computation begins
+	decodedTokens = "completion" // also of requests that fail later
+)
+
+// tokens returns the counter of a model's tokens of a kind.
+func (m *metrics) tokens(model, kind string) *victoria.Counter {
+	return m.set.GetOrCreateCounter(labelled("ut_tokens_total", "model", model, "kind", kind))
 }

@@ -17,7 +17,8 @@ func TestMetrics(t *testing.T) {
 	m.answered("/v1/score", 200, 3*time.Millisecond)
 	m.answered("/v1/score", 200, time.Hour)
 	m.answered("/v1/score", 429, 0)
-	m.count("a \"b\" \\ c\nd", usage{PromptTokens: 5, CompletionTokens: 7})
+	m.tokens("a \"b\" \\ c\nd", readTokens).Add(5)
+	m.tokens("a \"b\" \\ c\nd", decodedTokens).Add(7)
 	w := httptest.NewRecorder()
 	m.handler().ServeHTTP(w, httptest.NewRequest("GET", "/metrics", nil))
 	for _, line := range []string{

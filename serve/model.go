@@ -53,6 +53,9 @@ func newEntry(dir string, backend compute.Backend, s *Server) (*entry, error) {
 	return e, nil
 }
 
+// read counts tokens that the model is about to read.
+func (e *entry) read(tokens int) { e.metrics.tokens(e.name, readTokens).Add(tokens) }
+
 // logNotes reports why another checkpoint than the best one was loaded, and what else was noted.
 func (e *entry) logNotes(m *loaded) {
 	for _, note := range m.Notes {
@@ -67,6 +70,7 @@ func (e *entry) load() (*loaded, error) {
 	}
 	debug.FreeOSMemory() // the checkpoint had the state of training, too
 	m.OnBatch(e.metrics.batch)
+	m.OnToken(e.metrics.tokens(e.name, decodedTokens).Inc)
 	return &loaded{Model: m, since: time.Now(), profile: newProfile(m)}, nil
 }
 

@@ -27,7 +27,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 	if err != nil {
 		return err
 	}
-	u, err := s.finish(j, answers)
+	u, err := j.finish(answers)
 	if err != nil {
 		return err
 	}

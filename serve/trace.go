@@ -68,7 +68,7 @@ func (s *Server) trace(ctx context.Context, _ http.ResponseWriter, body []byte) 
 	if err != nil {
 		return nil, err
 	}
-	_, m, err := s.model(r.Model)
+	e, m, err := s.model(r.Model)
 	if err != nil {
 		return nil, err
 	}
@@ -92,6 +92,7 @@ func (s *Server) trace(ctx context.Context, _ http.ResponseWriter, body []byte) 
 		}
 		return nil, ctx.Err()
 	}
+	e.read(len(in.Labels))
 	t, err := m.TraceWith(ctx, input, exit)
 	var size *pipeline.TraceSizeError
 	switch {

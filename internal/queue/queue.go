@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"universal-transformer/decoding"
+	"universal-transformer/internal/vocab"
 )
 
 // Limits of what is decoded together.
@@ -25,7 +26,8 @@ const (
 // Queue holds the requests that wait to be decoded. One computation runs at a time: the methods Acquire and Exclusively let others use
 // the model. Safe for concurrent use.
 type Queue struct {
-	OnBatch func(sources int) // called with the size of each batch before it is decoded; may be nil; set it before the first request
+	OnBatch func(sources int)    // called with the size of each batch before it is decoded; may be nil; set it before the first request
+	OnToken func(token vocab.ID) // called with each final token that is decoded, also of requests that were given up; like OnBatch
 
 	decoder func() (*decoding.Decoder, error)
 	busy    chan struct{} // full while a request is computed; waiting requests are served first in, first out

@@ -79,7 +79,7 @@ func (q *Queue) decodeTogether(l *lane, together []piece) {
 		var batch []decoding.Query
 		for i, p := range together[from:to] {
 			query := p.Queries[p.query]
-			query.OnToken = withoutRepeats(query.OnToken, &delivered[from+i])
+			query.OnToken = withoutRepeats(q.counted(query.OnToken), &delivered[from+i])
 			batch = append(batch, query)
 		}
 		found, err := q.decodeBatch(l, batch, together[from].way)
@@ -147,6 +147,20 @@ func (q *Queue) takeTurns(l *lane) {
 	q.Release()
 	_ = q.Acquire(context.Background())
 	l.since = time.Now()
+}
+
+// counted returns a function that passes a token to OnToken and to deliver; each may be nil.
+func (q *Queue) counted(deliver func(vocab.ID)) func(vocab.ID) {
+	switch {
+	case q.OnToken == nil:
+		return deliver
+	case deliver == nil:
+		return q.OnToken
+	}
+	return func(token vocab.ID) {
+		q.OnToken(token)
+		deliver(token)
+	}
 }
 
 // withoutRepeats passes tokens on, but for as many as have been delivered; nil stays nil.
