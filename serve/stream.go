@@ -19,6 +19,7 @@ const eventStream = "text/event-stream"
 func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) error {
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-cache")
+	w.Header().Set("X-Accel-Buffering", "no") // nginx and others would hold events back
 	p := &pieces{w: w, reply: j.reply, choices: make([]stopper, len(j.lines))}
 	for i := range p.choices {
 		p.choices[i].stops = j.options.Stop
