@@ -50,3 +50,38 @@ func TestMetricsOfHead(t *testing.T) {
 		}
 	}
 }
+
+// Prometheus reads a family only if its help and its type, one that it knows, come once before its lines, and nothing in between.
+// Caught when planted: no type; a summary that is called a counter; a family without help; lines of one family in another.
+func TestMetadata(t *testing.T) {
+	_, web := opened(t, Options{})
+	for range 2 {
+		send(t, web, http.MethodPost, "/v1/completions", `{"prompt": "1"}`)
+		send(t, web, http.MethodGet, "/healthz", "")
+	}
+	_, text := send(t, web, http.MethodGet, "/metrics", "")
+	kinds, family, helped := map[string]string{}, "", ""
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		switch name, _, _ := strings.Cut(fields[0], "{"); {
+		case strings.HasPrefix(line, "# HELP "):
+			if helped = fields[2]; len(fields) < 6 || !strings.HasSuffix(line, ".\n") {
+				t.Errorf("no sentence: %s", line)
+			}
+		case strings.HasPrefix(line, "# TYPE "):
+			if family = fields[2]; family != helped || kinds[family] != "" {
+				t.Errorf("the type of %s comes after the help of %s, or twice", family, helped)
+			}
+			kinds[family] = fields[3]
+		case strings.HasPrefix(name, "ut_"):
+			if base := strings.TrimSuffix(strings.TrimSuffix(name, "_sum"), "_count"); base != family || base != name && kinds[base] != "summary" ||
+				strings.Contains(line, "quantile=") && kinds[base] != "summary" {
+				t.Errorf("in the family %s: %s", family, line)
+			}
+		}
+	}
+	const want = "map[ut_batch_size:summary ut_queue_length:gauge ut_request_seconds:summary ut_requests_total:counter ut_tokens_total:counter ut_trace_queue_length:gauge]"
+	if fmt.Sprint(kinds) != want {
+		t.Errorf("types %v, want %s", kinds, want)
+	}
+}
