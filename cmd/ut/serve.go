@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"os/signal"
 	"strings"
 	"syscall"
 	"time"
@@ -33,7 +34,8 @@ of its directory. The paths are
 
 Requests that arrive together are decoded together, and each gets the answer of ut decode. At most
 --max-queue requests wait or are computed; others get status 429. Ctrl-C or SIGTERM ends the server
-after the requests in progress; the second one ends it at once.
+after the requests in progress; the second one ends it at once. SIGHUP loads better checkpoints, as
+--follow does.
 
 The server listens on the loopback interface. An --address that other machines can reach needs a
 token, in the file of --token-file or in the environment variable UT_TOKEN. Clients send it in the
@@ -113,6 +115,8 @@ func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Back
 		return err
 	}
 	defer listener.Close()
+	hangups, stop := hangups()
+	defer stop()
 	f.Log = func(line string) { c.PrintErrln("ut:", line) }
 	s, err := serve.Open(dirs, backend, f.Options)
 	if err != nil {
@@ -122,8 +126,25 @@ func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Back
 	if f.follow {
 		go s.Follow(c.Context(), followEvery)
 	}
+	go func() {
+		for range hangups {
+			f.Log("SIGHUP: looking for other checkpoints")
+			s.Reload()
+		}
+	}()
 	c.PrintErrf("serving %s at http://%s; Ctrl-C ends\n", strings.Join(s.Names(), ", "), listener.Addr())
 	return s.Serve(c.Context(), listener)
+}
+
+// hangups returns a channel of signals SIGHUP, which end other commands. stop restores the default and closes the channel.
+func hangups() (signals chan os.Signal, stop func()) {
+	signals = make(chan os.Signal, 1)
+	signal.Ignore(syscall.SIGHUP) // nobody else gets it
+	signal.Notify(signals, syscall.SIGHUP)
+	return signals, func() {
+		signal.Stop(signals)
+		close(signals)
+	}
 }
 
 // followEvery is the time between two looks for a better checkpoint.

@@ -137,3 +137,39 @@ func TestWatchWithoutReader(t *testing.T) {
 		}
 	}
 }
+
+// SIGHUP loads a better checkpoint, and the server goes on; each signal is one line, also if there is nothing to load.
+// Caught when planted: a signal that ends the server; one that loads nothing.
+func TestServeReloadsAtHangup(t *testing.T) {
+	dir := copied(t)
+	log, err := runlog.Resume(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer log.Close()
+	best, err := log.Best()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startServe(t, dir)
+	if err := log.SaveBest(best.Step+1, best, 5); err != nil {
+		t.Fatal(err)
+	}
+	const looking = "ut: SIGHUP: looking for other checkpoints"
+	for _, want := range [][]string{{looking}, {fmt.Sprintf("ut: run: loaded the checkpoint of step %d", best.Step+1), looking}} {
+		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range want {
+			if line := s.line(t); line != want {
+				t.Fatalf("after SIGHUP %q, want %q", line, want)
+			}
+		}
+	}
+	if text := string(ask(t, s.address, "/v1/models", "")); !strings.Contains(text, fmt.Sprintf(`"step":%d,`, best.Step+1)) {
+		t.Errorf("models after SIGHUP: %s", text)
+	}
+	if code := s.end(); code != 0 {
+		t.Errorf("exit code %d after SIGTERM", code)
+	}
+}
