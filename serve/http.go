@@ -54,6 +54,8 @@ func (s *Server) Handler() http.Handler {
 		table[e.path] = e
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s.active.Add(1)
+		defer s.active.Add(-1)
 		start, name := time.Now(), "other"
 		answer := &response{ResponseWriter: w}
 		e, known := table[r.URL.Path]

@@ -287,9 +287,16 @@ func TestReload(t *testing.T) {
 	old.users.Done()
 }
 
-// The server ends when its context does, after the request in progress.
+// The server ends when its context does, after the request in progress, and says before that it waits for it.
+// Caught when planted: no line; a count of requests that have ended.
 func TestShutdown(t *testing.T) {
-	s, _ := opened(t, Options{})
+	waiting := make(chan string, 1)
+	s, web := opened(t, Options{Timeout: 77 * time.Second, Log: func(line string) {
+		if strings.HasPrefix(line, "ending: ") {
+			waiting <- line
+		}
+	}})
+	send(t, web, http.MethodGet, "/healthz", "")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +304,7 @@ func TestShutdown(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Serve(ctx, listener) }()
-	body, send := io.Pipe()
+	body, writer := io.Pipe()
 	answered := make(chan string, 1)
 	go func() {
 		transport := &http.Transport{ExpectContinueTimeout: time.Minute}
@@ -317,14 +324,22 @@ func TestShutdown(t *testing.T) {
 		text, _ := io.ReadAll(response.Body)
 		answered <- string(text)
 	}()
-	if _, err := io.WriteString(send, `{"prompt": `); err != nil {
+	if _, err := io.WriteString(writer, `{"prompt": `); err != nil {
 		t.Fatal(err)
 	}
 	cancel()
-	if _, err := io.WriteString(send, `"2026"}`); err != nil {
+	select {
+	case line := <-waiting:
+		if line != "ending: requests in progress: 1, waiting for them at most 1m17s" {
+			t.Error(line)
+		}
+	case <-time.After(20 * time.Second): // a body may stall for longer
+		t.Error("the server does not say that it waits")
+	}
+	if _, err := io.WriteString(writer, `"2026"}`); err != nil {
 		t.Fatal(err)
 	}
-	send.Close()
+	writer.Close()
 	if text := <-answered; !strings.Contains(text, `"text":"2026"`) {
 		t.Errorf("the request in progress is answered %q", text)
 	}

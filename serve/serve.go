@@ -14,6 +14,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -31,7 +32,7 @@ type Options struct {
 	MaxQueue   int                   // requests that wait or are computed at a time, without traces; more get status 429; default 128
 	Token      string                // that clients must send as bearer token; "": none
 	Extensions experiment.Extensions // types of the models that other modules define
-	Log        func(string)          // called with one line when a model is reloaded or cannot be, when another checkpoint than the best one is served, and at an internal error, also by several goroutines at once; may be nil
+	Log        func(string)          // called with one line when a model is reloaded or cannot be, when another checkpoint than the best one is served, at an internal error, and when Serve waits for requests, also by several goroutines at once; may be nil
 }
 
 func (o Options) withDefaults() Options {
@@ -80,6 +81,7 @@ type Server struct {
 	options Options
 	models  []*entry
 	metrics *metrics
+	active  atomic.Int64 // requests in progress
 	outbox  outbox
 
 	requests, traces queue
@@ -144,7 +146,8 @@ const (
 	maxHeaderBytes = 1 << 16
 )
 
-// Serve answers requests until ctx ends, and then waits until the requests in progress have their answers. It closes the listener.
+// Serve answers requests until ctx ends, and then logs how many are in progress, and waits until they have their answers, but not longer than for
+// computing one. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ErrorLog: log.New(io.Discard, "", 0),
@@ -157,6 +160,9 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	case err := <-ended:
 		return err
 	case <-ctx.Done():
+	}
+	if n := s.active.Load(); n > 0 {
+		s.options.Log(fmt.Sprintf("ending: requests in progress: %d, waiting for them at most %v", n, s.options.Timeout))
 	}
 	patience, cancel := context.WithTimeout(context.Background(), s.options.Timeout)
 	defer cancel()
