@@ -282,6 +282,9 @@ func TestSummarize(t *testing.T) {
 	if two.BestSeed != 4 || !two.Best || two.Missing != 0 || math.Abs(two.Validation.Mean-0.25) > 1e-12 {
 		t.Errorf("%+v", two)
 	}
+	if one.P == nil || math.Abs(*one.P-0.8450283873936597) > 1e-9 || one.Probability() != "0.85" || two.P != nil || two.Probability() != "" { // see TestWelch
+		t.Errorf("p %v and %v", one.P, two.P)
+	}
 	var page strings.Builder
 	if err := WritePage(&page, "<g>", cells, list); err != nil || !strings.Contains(page.String(), "0.80 ± 0.14") || strings.Contains(page.String(), "<g>") || strings.Count(page.String(), "<svg") != 2 {
 		t.Errorf("%v, %s", err, page.String())

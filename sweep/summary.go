@@ -1,6 +1,11 @@
 package sweep
 
-import "math"
+import (
+	"fmt"
+	"math"
+
+	"universal-transformer/internal/significance"
+)
 
 // Summary summarizes all seeds of one cell of a user's sweep.
 type Summary struct {
@@ -17,6 +22,9 @@ type Summary struct {
 	BestSeed    uint64   `json:"best_seed"`    // seed with the lowest validation cross entropy
 	BestMetrics []Metric `json:"best_metrics"` // metrics of that seed
 	Best        bool     `json:"best"`         // whether the cell has the lowest mean validation cross entropy
+	// P is the p-value of Welch's t-test that the mean validation cross entropy is that of the best cell, corrected for the number of cells (Holm).
+	// It is nil for that cell, and without a test: with fewer than two seeds of a cell.
+	P *float64 `json:"p"`
 }
 
 // Spread is a mean over seeds with the sample standard deviation, which is 0 for one seed.
@@ -119,5 +127,36 @@ func markBest(list []Summary) {
 	}
 	if best >= 0 && len(list) > 1 {
 		list[best].Best = true
+		compareWithBest(list, best)
 	}
+}
+
+// compareWithBest sets the p-values of all cells but the best one.
+func compareWithBest(list []Summary, best int) {
+	p := make([]float64, len(list))
+	for i, s := range list {
+		if p[i] = math.NaN(); i != best {
+			p[i], _ = significance.Welch(s.Validation.sample(), list[best].Validation.sample())
+		}
+	}
+	for i, v := range significance.Holm(p) {
+		if !math.IsNaN(v) {
+			list[i].P = &v
+		}
+	}
+}
+
+func (s Spread) sample() significance.Sample {
+	return significance.Sample{Mean: s.Mean, Deviation: s.Deviation, N: s.N}
+}
+
+// Probability formats P: "0.04", "< 0.001", or "" without a test.
+func (s Summary) Probability() string {
+	switch {
+	case s.P == nil:
+		return ""
+	case *s.P < 0.001:
+		return "< 0.001"
+	}
+	return fmt.Sprintf("%.2g", *s.P)
 }

@@ -268,7 +268,7 @@ func printSummaries(out io.Writer, list []sweep.Summary) error {
 	for _, m := range metrics {
 		fmt.Fprint(w, "\t"+m)
 	}
-	fmt.Fprintln(w, "\tvalidation\tbest by validation\ttraining")
+	fmt.Fprintln(w, "\tvalidation\tp\tbest by validation\ttraining")
 	for _, s := range list {
 		name := s.Cell
 		if s.Best {
@@ -278,11 +278,11 @@ func printSummaries(out io.Writer, list []sweep.Summary) error {
 		for _, m := range metrics {
 			fmt.Fprintf(w, "\t%s", s.Metric(m))
 		}
-		fmt.Fprintf(w, "\t%s\t%s\t%s\n", s.Validation, s.BestFigures(), minutes(s.Seconds.Mean))
+		fmt.Fprintf(w, "\t%s\t%s\t%s\t%s\n", s.Validation, s.Probability(), s.BestFigures(), minutes(s.Seconds.Mean))
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats per token)")
+	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats per token); p: Welch's t-test of that of a cell against that of *, over seeds, corrected for the number of cells (Holm)")
 	return err
 }

@@ -30,6 +30,29 @@ func StudentTwoSided(t, freedom float64) float64 {
 	return incompleteBeta(freedom/2, 0.5, freedom/(freedom+t*t))
 }
 
+// A Sample is n values with their mean and their sample standard deviation.
+type Sample struct {
+	Mean, Deviation float64
+	N               int
+}
+
+// rounding is the deviation, relative to the mean, that equal values may have.
+const rounding = 1e-9
+
+// Constant reports whether the values of a sample do not differ.
+func (s Sample) Constant() bool { return s.Deviation <= rounding*math.Abs(s.Mean) }
+
+// Welch returns the p-value of Welch's t-test of equal means. ok is false, and there is no test, with fewer than two values in a sample, and if the
+// values of neither sample differ.
+func Welch(a, b Sample) (p float64, ok bool) {
+	if a.N < 2 || b.N < 2 || a.Constant() && b.Constant() {
+		return math.NaN(), false
+	}
+	x, y := a.Deviation*a.Deviation/float64(a.N), b.Deviation*b.Deviation/float64(b.N)
+	freedom := (x + y) * (x + y) / (x*x/float64(a.N-1) + y*y/float64(b.N-1))
+	return StudentTwoSided((a.Mean-b.Mean)/math.Sqrt(x+y), freedom), true
+}
+
 // incompleteBeta returns the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
 func incompleteBeta(a, b, x float64) float64 {
 	if x <= 0 || x >= 1 {

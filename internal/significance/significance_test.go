@@ -16,6 +16,26 @@ func TestStudentTwoSided(t *testing.T) {
 	}
 }
 
+// By hand: means .3 and .25 with deviations sqrt(.08) and sqrt(.005), n = 2: t = .05 / sqrt(.0425) = .24254 with .0425^2 / (.04^2 + .0025^2) =
+// 1.12451 degrees of freedom; p by Simpson's rule from the density. Caught when planted: the deviation not squared; n in place of n-1.
+func TestWelch(t *testing.T) {
+	a, b := Sample{0.3, math.Sqrt(0.08), 2}, Sample{0.25, math.Sqrt(0.005), 2}
+	if p, ok := Welch(a, b); !ok || math.Abs(p-0.8450283873936597) > 1e-9 {
+		t.Errorf("%v, %v", p, ok)
+	}
+	for _, s := range []Sample{{0.3, 0, 1}, {}} {
+		if p, ok := Welch(a, s); ok || !math.IsNaN(p) {
+			t.Errorf("%+v: %v", s, p)
+		}
+	}
+	if p, ok := Welch(Sample{0.3, 1e-12, 3}, Sample{0.4, 0, 3}); ok || !math.IsNaN(p) {
+		t.Errorf("without deviation: %v", p)
+	}
+	if p, ok := Welch(a, Sample{0.25, 0, 2}); !ok || !(p > 0.8 && p < 0.9) { // t = .25 with one degree of freedom: p = 1 - 2/pi atan(.25)
+		t.Errorf("one without deviation: %v", p)
+	}
+}
+
 // Holm's example: 0.01, 0.04, 0.03 and 0.005 become 0.03, 0.06, 0.06 and 0.02.
 func TestHolm(t *testing.T) {
 	got := Holm([]float64{0.04, math.NaN(), 0.01, 0.03, 0.005})

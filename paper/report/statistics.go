@@ -106,9 +106,6 @@ func probability(p float64) string {
 	return fmt.Sprintf("p = %.2g", p)
 }
 
-// rounding is the deviation, relative to the mean, that equal values may have.
-const rounding = 1e-9
-
 // welch compares the means of two samples of seeds by Welch's t-test. There is no test with fewer than two seeds of a model, and none if the seeds
 // of neither differ.
 func welch(a, b []float64) comparison {
@@ -118,14 +115,12 @@ func welch(a, b []float64) comparison {
 	if len(a) < 2 || len(b) < 2 {
 		return c
 	}
-	if deviationA <= rounding*math.Abs(meanA) && deviationB <= rounding*math.Abs(meanB) {
+	p, ok := significance.Welch(significance.Sample{Mean: meanA, Deviation: deviationA, N: len(a)}, significance.Sample{Mean: meanB, Deviation: deviationB, N: len(b)})
+	if !ok {
 		c.n += " without deviation"
 		return c
 	}
-	x, y := deviationA*deviationA/float64(len(a)), deviationB*deviationB/float64(len(b))
-	c.test = "Welch's t-test"
-	freedom := (x + y) * (x + y) / (x*x/float64(len(a)-1) + y*y/float64(len(b)-1))
-	c.p = significance.StudentTwoSided(c.difference/math.Sqrt(x+y), freedom)
+	c.test, c.p = "Welch's t-test", p
 	return c
 }
 
@@ -133,7 +128,7 @@ func welch(a, b []float64) comparison {
 // differ.
 func oneSample(list []float64, figure float64) (t, p float64, ok bool) {
 	m, deviation := moments(list)
-	if len(list) < 2 || deviation <= rounding*math.Abs(m) {
+	if len(list) < 2 || (significance.Sample{Mean: m, Deviation: deviation}).Constant() {
 		return 0, 0, false
 	}
 	t = (m - figure) / (deviation / math.Sqrt(float64(len(list))))
@@ -154,7 +149,7 @@ func paired(a, b []float64, over string) comparison {
 	c := comparison{difference: m, p: math.NaN(), test: noTest, n: fmt.Sprint(len(a))}
 	switch {
 	case len(a) < 2:
-	case deviation <= rounding*math.Abs(m):
+	case significance.Sample{Mean: m, Deviation: deviation}.Constant():
 		c.n += " without deviation"
 	default:
 		c.test, c.p = "paired t-test over "+over, significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
