@@ -93,16 +93,24 @@ func (f *serveFlags) check(c *cobra.Command) error {
 	if f.Timeout <= 0 {
 		return usagef("--timeout is %v: it must be positive", f.Timeout)
 	}
-	f.Token = strings.TrimSpace(os.Getenv("UT_TOKEN"))
-	if f.tokenFile == "" {
-		return nil
+	return f.readToken()
+}
+
+// readToken reads the token from the file or, if none is named, from the environment.
+func (f *serveFlags) readToken() error {
+	from, text, given := "UT_TOKEN", "", false
+	if f.tokenFile != "" {
+		data, err := regularfile.Read(f.tokenFile)
+		if err != nil {
+			return err
+		}
+		from, text, given = "--token-file: "+f.tokenFile, string(data), true
+	} else {
+		text, given = os.LookupEnv("UT_TOKEN")
 	}
-	data, err := regularfile.Read(f.tokenFile)
-	if err != nil {
-		return err
-	}
-	if f.Token = strings.TrimSpace(string(data)); f.Token == "" || strings.ContainsAny(f.Token, " \t\r\n") {
-		return usagef("--token-file: %s must contain a token, one word", f.tokenFile)
+	f.Token = strings.TrimSpace(text)
+	if unfit := func(c rune) bool { return c <= ' ' || c > '~' }; given && (f.Token == "" || strings.ContainsFunc(f.Token, unfit)) {
+		return usagef("%s must contain a token, one word of ASCII characters", from)
 	}
 	return nil
 }

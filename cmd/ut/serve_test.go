@@ -120,6 +120,33 @@ func documented(t *testing.T, address string) {
 	}
 }
 
+// A token in the environment is checked like one in a file, in whose presence it is not read. One that is empty is no token, but a mistake.
+// Caught when planted: no check; one that is made although there is a file; an empty one that is ignored; characters that no header has.
+func TestServeToken(t *testing.T) {
+	taken, err := net.Listen("tcp", "localhost:0") // what is accepted ends with another error
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	file := func(content string) []string { return []string{"--token-file", write(t, "token", content)} }
+	const environment, inFile = "UT_TOKEN must contain a token, one word of ASCII characters", "token must contain a token, one word of ASCII characters"
+	for _, test := range []struct {
+		environment string
+		args        []string
+		want        string
+	}{
+		{"two words", nil, environment}, {"", nil, environment}, {" \t", nil, environment}, {"schlüssel", nil, environment}, {"a\x7fb", nil, environment},
+		{"", file("two words"), inFile}, {"good", file("\ufeffmarked"), inFile}, {"good", file(" \n"), inFile},
+		{"good", nil, "is in use"}, {" good\n", nil, "is in use"}, {"two words", file("good\n"), "is in use"},
+	} {
+		t.Setenv("UT_TOKEN", test.environment)
+		r := ut(t, append([]string{"serve", trained(t), "--address", taken.Addr().String()}, test.args...)...)
+		if strings.Count(r.stderr, "\n") != 1 || !strings.Contains(r.stderr, test.want) {
+			t.Errorf("UT_TOKEN=%q %v: %q, want %q", test.environment, test.args, r.stderr, test.want)
+		}
+	}
+}
+
 // What is wrong with the command line is one line that names the flag.
 func TestServeMistakes(t *testing.T) {
 	run := trained(t)
