@@ -38,12 +38,18 @@ type loaded struct {
 	users   sync.WaitGroup // requests; one is added only while the checkpoint is current
 }
 
-func newEntry(dir string, backend compute.Backend, s *Server) (*entry, error) {
+// nameOf returns the name of the model in a run directory, the last element of its path.
+func nameOf(dir string) (string, error) {
 	whole, err := filepath.Abs(dir)
+	return filepath.Base(whole), err
+}
+
+func newEntry(dir string, backend compute.Backend, s *Server) (*entry, error) {
+	name, err := nameOf(dir)
 	if err != nil {
 		return nil, err
 	}
-	e := &entry{name: filepath.Base(whole), dir: dir, backend: backend, types: s.options.Extensions, metrics: s.metrics, log: s.options.Log}
+	e := &entry{name: name, dir: dir, backend: backend, types: s.options.Extensions, metrics: s.metrics, log: s.options.Log}
 	e.tried, _, _ = e.marked() // before loading: a better checkpoint that is marked meanwhile is loaded later
 	e.current, err = e.load()
 	if err != nil {

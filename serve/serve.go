@@ -14,6 +14,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -108,19 +109,44 @@ func (s *Server) open(dirs []string, backend compute.Backend) error {
 	if len(dirs) == 0 {
 		return errors.New("no run directories: name at least one")
 	}
+	if err := distinct(dirs); err != nil {
+		return err
+	}
 	for _, dir := range dirs {
 		e, err := newEntry(dir, backend, s)
 		if err != nil {
 			return err
 		}
 		s.models = append(s.models, e)
-		for _, other := range s.models[:len(s.models)-1] {
-			if other.name == e.name {
-				return fmt.Errorf("%s and %s are both named %s: rename one of the directories", other.dir, dir, e.name)
-			}
-		}
 	}
 	return nil
+}
+
+// distinct returns an error if two directories have models of the same name.
+func distinct(dirs []string) error {
+	seen := map[string]string{} // by name
+	for _, dir := range dirs {
+		name, err := nameOf(dir)
+		if err != nil {
+			return err
+		}
+		other, known := seen[name]
+		if known && same(dir, other) {
+			return fmt.Errorf("%s is named twice: leave one out", dir)
+		}
+		if known {
+			return fmt.Errorf("%s and %s are both named %s: rename one of the directories", other, dir, name)
+		}
+		seen[name] = dir
+	}
+	return nil
+}
+
+// same reports whether two paths lead to the same directory.
+func same(a, b string) bool {
+	first, errFirst := os.Stat(a)
+	second, errSecond := os.Stat(b)
+	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
 // Close frees the models, after the requests that use them.

@@ -145,7 +145,7 @@ func TestCompletions(t *testing.T) {
 		{`"prompt": ["31", "2026"], "suffix": null, "logit_bias": {}`, decoded(t, []string{"31", "2026"}, pipeline.DecodeOptions{}), 6, 6},
 		{`"prompt": ["31", "2026"], "max_tokens": 2`, []string{"31 length", "20 length"}, 6, 4},
 		{`"prompt": ["31", "2026"], "n": 3, "temperature": 8, "top_p": 0.95, "seed": 7, "max_tokens": 5`, thrice, 6, drawn},
-		{`"prompt": "2026", "n": 2, "stop": ["26", "x"]`, []string{"20 stop", "20 stop"}, 4, 4},
+		{`"prompt": "2026", "n": 2, "best_of": 2, "stop": ["26", "x"]`, []string{"20 stop", "20 stop"}, 4, 4},
 		{`"prompt": ["2026", "7"], "stop": ["2", "02"]`, []string{" stop", "7 stop"}, 5, 1},
 		{`"prompt": ["2026", "1"], "stop": "2027"`, []string{"2026 stop", "1 stop"}, 5, 5},
 	} {
@@ -263,24 +263,6 @@ func copied(t testing.TB, name string) string {
 		t.Fatal(err)
 	}
 	return dir
-}
-
-// Open names what is wrong with the directories and options.
-func TestOpenErrors(t *testing.T) {
-	for want, test := range map[string]struct {
-		dirs []string
-		o    Options
-	}{
-		"both named copier": {dirs: []string{copier, copied(t, "copier")}},
-		"name at least one": {},
-		"nowhere":           {dirs: []string{"nowhere"}},
-		"MaxQueue is -1":    {dirs: []string{copier}, o: Options{MaxQueue: -1}},
-		"timeout is -1s":    {dirs: []string{copier}, o: Options{Timeout: -1e9}},
-	} {
-		if _, err := Open(test.dirs, enginetest.Backend(t), test.o); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v: %v", want, err)
-		}
-	}
 }
 
 // A choice has the tokens of its prompt that the model does not know, also in a stream; fields that ask for nothing change nothing.
