@@ -84,7 +84,7 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 	if err := parse(body, &r); err != nil {
 		return nil, err
 	}
-	if err := supported(body); err != nil {
+	if err := r.supported(body); err != nil {
 		return nil, err
 	}
 	e, m, err := s.model(r.Model)
@@ -122,24 +122,32 @@ func (s *Server) complete(ctx context.Context, w http.ResponseWriter, body []byt
 // unsupported are fields of the OpenAI API that would change an answer, and have no effect here.
 var unsupported = []string{"best_of", "echo", "frequency_penalty", "logit_bias", "logprobs", "presence_penalty", "suffix"}
 
-// supported returns an error if a request asks for something with one of these fields.
-func supported(body []byte) error {
+// supported returns an error if a request, whose body is given, asks for something with one of these fields.
+func (r completionRequest) supported(body []byte) error {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return err // parse has read it
 	}
 	for _, field := range slices.Sorted(maps.Keys(fields)) {
 		name := strings.ToLower(field) // as for the fields that have an effect, upper and lower case are alike
-		if slices.Contains(unsupported, name) && !asksNothing(name, fields[field]) {
+		if slices.Contains(unsupported, name) && !r.asksNothing(name, fields[field]) {
 			return invalid(field, "%s is not supported: leave it out", field)
 		}
 	}
 	return nil
 }
 
-// asksNothing reports whether the value of an unsupported field asks for nothing, as clients send it: null, false, 0 and what is empty, and the
-// one answer of best_of that is the default.
-func asksNothing(name string, text json.RawMessage) bool {
+// answers returns n, or what it is if it is missing.
+func (r completionRequest) answers() int {
+	if r.N == nil {
+		return 1
+	}
+	return *r.N
+}
+
+// asksNothing reports whether the value of an unsupported field asks for nothing, as clients send it: null, false, what is empty, 0 but for
+// logprobs, which asks for the chosen tokens, and as many answers in best_of as in n, or one, the default.
+func (r completionRequest) asksNothing(name string, text json.RawMessage) bool {
 	var value any
 	if json.Unmarshal(text, &value) != nil {
 		return false // a number that is too large
@@ -152,7 +160,7 @@ func asksNothing(name string, text json.RawMessage) bool {
 	case []any:
 		return len(value) == 0
 	}
-	return value == false || value == 0.0 || value == "" || name == "best_of" && value == 1.0
+	return value == false || value == 0.0 && name != "logprobs" || value == "" || name == "best_of" && (value == 1.0 || value == float64(r.answers()))
 }
 
 // prepare checks a request, and fills in the job.
@@ -167,10 +175,7 @@ func (s *Server) prepare(j *job, r completionRequest) error {
 	if j.options.Stop, err = readTexts("stop", r.Stop); err != nil {
 		return err
 	}
-	n := 1
-	if r.N != nil {
-		n = *r.N
-	}
+	n := r.answers()
 	if n < 1 || n > s.options.MaxPrompts {
 		return invalid("n", "n is %d: it must be 1 to %d", n, s.options.MaxPrompts)
 	}

@@ -121,6 +121,8 @@ func (r *response) fail(f failure) {
 	switch f.status {
 	case http.StatusTooManyRequests:
 		r.Header().Set("Retry-After", "1")
+	case http.StatusUnsupportedMediaType:
+		r.Header().Set("Accept-Encoding", "identity")
 	case http.StatusUnauthorized:
 		r.Header().Set("WWW-Authenticate", "Bearer")
 	case http.StatusMethodNotAllowed:

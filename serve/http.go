@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
@@ -146,8 +147,13 @@ func (s *Server) late(advice string) failure {
 	return failure{status: http.StatusGatewayTimeout, code: "timeout", message: fmt.Sprintf("no answer within %v: %s", s.options.Timeout, advice)}
 }
 
-// read returns the body of a request, which must be UTF-8.
+// read returns the body of a request, which must be UTF-8, not compressed, and without a byte order mark.
 func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	for _, coding := range r.Header.Values("Content-Encoding") {
+		if !strings.EqualFold(coding, "identity") {
+			return nil, failure{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("Content-Encoding is %q: send the body as it is, without this header", shortened(coding))}
+		}
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
 	var long *http.MaxBytesError
 	switch {
@@ -157,6 +163,8 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		return nil, failure{status: http.StatusRequestTimeout, message: "the body did not arrive in time"}
 	case err != nil:
 		return nil, failure{status: http.StatusBadRequest, message: "the body could not be read"}
+	case bytes.HasPrefix(body, []byte("\ufeff")), bytes.HasPrefix(body, []byte("\xff\xfe")), bytes.HasPrefix(body, []byte("\xfe\xff")):
+		return nil, failure{status: http.StatusBadRequest, message: "the body begins with a byte order mark: send UTF-8 without one"}
 	case !utf8.Valid(body):
 		return nil, failure{status: http.StatusBadRequest, message: "the body is not UTF-8"}
 	}
