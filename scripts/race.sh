@@ -3,7 +3,7 @@
 # whose other tests would take minutes. make race-all runs it on everything. GO=command chooses the go command.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-race() { "${GO:-go}" test -race -timeout 10m "$@"; }
+race() { CGO_ENABLED=1 "${GO:-go}" test -race -timeout 10m "$@"; }
 
 race ./cpu/internal/exec ./runlog ./internal/atomicfile ./internal/batch ./internal/parallel ./internal/queue
 race -skip '^TestLongWords$' ./subword
