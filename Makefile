@@ -47,7 +47,7 @@ race: ## run the race detector on the tests in which goroutines share data
 race-all: ## run the race detector on all packages: about an hour
 	UT_LONG=1 $(GO) test -race -gcflags='github.com/gomlx/compute/...=-d=checkptr=0' -timeout 90m $(PACKAGES)
 
-check: cross ## check formatting, vet, staticcheck, builds for other systems, size budget
+check: cross ## check formatting, vet, staticcheck, types on other systems, size budget
 	@echo "gofmt"; unformatted="$$(gofmt -l .)"; if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet $(PACKAGES)
 	$(GO) tool staticcheck $(PACKAGES)
@@ -62,9 +62,9 @@ check-onnx: ## compare graphs of ONNX with the program; one line without a C com
 check-mpi: ## compare several ranks under mpirun with one process, and kill some (needs Open MPI)
 	scripts/ranks.sh
 
-cross: ## vet all packages for Windows, and those with files for one system for macOS
-	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet $(PACKAGES)
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./cpu/internal/... ./internal/atomicfile ./internal/provenance ./internal/regularfile ./runlog
+cross: ## check the types of all packages for other systems and processors, and the assembly of ARM64
+	$(GO) run ./internal/cmd/typecheck windows/amd64 darwin/arm64 linux/arm64
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) vet ./cpu/internal/kernel
 
 generate: ## regenerate the generated kernels
 	$(GO) generate ./cpu/...
