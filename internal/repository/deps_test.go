@@ -27,6 +27,7 @@ var external = map[string]string{
 	"cobra":              "github.com/spf13/cobra github.com/spf13/pflag",
 	"x/sys":              "golang.org/x/sys/cpu",
 	"x/term":             "golang.org/x/term",
+	"x/tools":            "golang.org/x/tools/go/packages",
 	"x/text":             "golang.org/x/text/...",
 	"testscript":         "github.com/rogpeppe/go-internal/testscript",
 	"pkg/errors":         "github.com/pkg/errors",
