@@ -3,13 +3,8 @@ package engine
 import (
 	"errors"
 
-	"universal-transformer/cpu"
 	"universal-transformer/internal/part"
 )
-
-// AvailableMemory returns the bytes that this process can still allocate, and what limits them. It returns math.MaxInt if nothing is known to limit
-// them.
-func AvailableMemory() (bytes int, limit string) { return cpu.AvailableMemory() }
 
 // A MemoryError is a backend's error about insufficient memory. It is an interface because backends have their own error types.
 type MemoryError interface {

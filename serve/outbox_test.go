@@ -49,7 +49,7 @@ func (w *stalled) cut() bool {
 	}
 }
 
-// neverRead sends a request whose answer nobody reads, and returns when the answer is being written.
+// neverRead sends a request, does not read its answer, and returns when the answer is being written.
 func neverRead(t *testing.T, s *Server, path, body string) *stalled {
 	t.Helper()
 	w := newStalled(t)
@@ -58,7 +58,7 @@ func neverRead(t *testing.T, s *Server, path, body string) *stalled {
 	return w
 }
 
-// Clients that do not read their answers hold up nobody: neither other traces nor the queue. When their answers take too much memory, the
+// Clients that do not read their answers hold up neither other traces nor the queue. When their answers take too much memory, the
 // oldest ones are cut off. Caught when planted: a trace that keeps its turn while it is sent; a place in the queue that is kept; no limit; the newest one that is cut off.
 func TestAnswersThatNobodyReads(t *testing.T) {
 	s, web := opened(t, Options{MaxQueue: 1}, "../models/reverse")

@@ -90,6 +90,9 @@ func (w *cellWatch) log(line string) {
 	fmt.Fprintln(w.errs, line)
 }
 
+// doneDifferently says that a cell is not run, because its result has another configuration.
+const doneDifferently = "done before, with another configuration: remove its result to do it again"
+
 func (w *cellWatch) finished(o sweep.Outcome) {
 	name := o.Cell.Name()
 	if errors.Is(o.Err, sweep.ErrInterrupted) {
@@ -107,7 +110,7 @@ func (w *cellWatch) finished(o sweep.Outcome) {
 	if o.Before {
 		how = "done before"
 		if o.Cell.Changed(o.Result) {
-			how += ", with another configuration: remove its result to do it again"
+			how = doneDifferently
 		}
 	}
 	w.clear()

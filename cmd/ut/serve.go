@@ -147,7 +147,7 @@ func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Back
 // hangups returns a channel of signals SIGHUP, which end other commands. stop restores the default and closes the channel.
 func hangups() (signals chan os.Signal, stop func()) {
 	signals = make(chan os.Signal, 1)
-	signal.Ignore(syscall.SIGHUP) // nobody else gets it
+	signal.Ignore(syscall.SIGHUP) // only the channel gets it
 	signal.Notify(signals, syscall.SIGHUP)
 	return signals, func() {
 		signal.Stop(signals)

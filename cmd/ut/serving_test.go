@@ -74,7 +74,7 @@ func serving(t *testing.T, args ...string) (address string, end func() int) {
 	return s.address, s.end
 }
 
-// A server whose log nobody reads any more goes on. Caught when planted: SIGPIPE, which ends the process.
+// A server goes on after the reader of its log has ended. Caught when planted: SIGPIPE, which ends the process.
 func TestServeWithoutReaderOfLog(t *testing.T) {
 	dir := copied(t)
 	log, err := runlog.Resume(dir)
@@ -105,7 +105,7 @@ func TestServeWithoutReaderOfLog(t *testing.T) {
 	}
 }
 
-// The page of ut watch is served although nobody reads what the program says. Caught when planted: SIGPIPE, which ends the process.
+// The page of ut watch is served after the reader of its standard error has ended. Caught when planted: SIGPIPE, which ends the process.
 func TestWatchWithoutReader(t *testing.T) {
 	free, err := net.Listen("tcp", "localhost:0")
 	if err != nil {

@@ -166,7 +166,7 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if f.dryRun {
 		pending.print(c.OutOrStdout())
 		for _, name := range f.changed(cells) {
-			c.PrintErrf("%s: done before, with another configuration: remove its result to do it again\n", name)
+			c.PrintErrf("%s: %s\n", name, doneDifferently)
 		}
 		return nil
 	}

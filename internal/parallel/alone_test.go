@@ -23,7 +23,7 @@ func TestJoinWithoutMPI(t *testing.T) {
 		{"PMI_SIZE", "", "PMI_RANK", "", 0},
 		{"SLURM_STEP_NUM_TASKS", "3", "PMIX_RANK", "2", 3},
 		{"SLURM_NTASKS", "2", "PMIX_RANK", "1", 2},
-		{"SLURM_NTASKS", "4", "SLURM_PROCID", "0", 0}, // a script, which srun has not started
+		{"SLURM_NTASKS", "4", "SLURM_PROCID", "0", 0}, // a batch script that was not started by srun
 	} {
 		t.Run(c.name+c.size, func(t *testing.T) {
 			for _, name := range []string{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK", "PMI_SIZE", "PMI_RANK", "PMIX_RANK", "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"} {
