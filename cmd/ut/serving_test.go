@@ -74,18 +74,24 @@ func serving(t *testing.T, args ...string) (address string, end func() int) {
 	return s.address, s.end
 }
 
-// A server goes on after the reader of its log has ended. Caught when planted: SIGPIPE, which ends the process.
-func TestServeWithoutReaderOfLog(t *testing.T) {
-	dir := copied(t)
+// openedCopy copies the trained run, and opens it for writing until the test ends. It returns the best checkpoint, too.
+func openedCopy(t *testing.T) (dir string, log *runlog.Run, best *runlog.Checkpoint) {
+	t.Helper()
+	dir = copied(t)
 	log, err := runlog.Resume(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer log.Close()
-	best, err := log.Best()
-	if err != nil {
+	t.Cleanup(func() { log.Close() })
+	if best, err = log.Best(); err != nil {
 		t.Fatal(err)
 	}
+	return dir, log, best
+}
+
+// A server goes on after the reader of its log has ended. Caught when planted: SIGPIPE, which ends the process.
+func TestServeWithoutReaderOfLog(t *testing.T) {
+	dir, log, best := openedCopy(t)
 	s := startServe(t, dir, "--follow")
 	if err := s.pipe.Close(); err != nil {
 		t.Fatal(err)
@@ -141,16 +147,7 @@ func TestWatchWithoutReader(t *testing.T) {
 // SIGHUP loads a better checkpoint, and the server goes on; each signal is one line, also if there is nothing to load.
 // Caught when planted: a signal that ends the server; one that loads nothing.
 func TestServeReloadsAtHangup(t *testing.T) {
-	dir := copied(t)
-	log, err := runlog.Resume(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer log.Close()
-	best, err := log.Best()
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir, log, best := openedCopy(t)
 	s := startServe(t, dir)
 	if err := log.SaveBest(best.Step+1, best, 5); err != nil {
 		t.Fatal(err)
