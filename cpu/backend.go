@@ -70,6 +70,15 @@ func CheckOptions(config string) error {
 	return err
 }
 
+// Threads returns the number of threads of a backend with this configuration, or 0 if New does not read it.
+func Threads(config string) int {
+	o, err := parseOptions(config)
+	if err != nil {
+		return 0
+	}
+	return o.threads
+}
+
 // options is a parsed configuration.
 type options struct {
 	level          string // of the kernels: avx512, avx2, neon or scalar; "" means the best available

@@ -58,6 +58,14 @@ func NewWithDevices(name string, devices int) (compute.Backend, error) {
 	return backend, nil
 }
 
+// Threads returns the number of threads of the backend cpu with this name, and 0 for other backends and names that are not valid.
+func Threads(name string) int {
+	if kind, config, _ := strings.Cut(name, ":"); kind == cpu.BackendName {
+		return cpu.Threads(config)
+	}
+	return 0
+}
+
 // CheckName returns an error unless the name and configuration of a backend are valid. No device is opened, so kernels that this processor lacks and
 // backends that this build lacks are valid; of a configuration of XLA, only its plugin can tell.
 func CheckName(name string) error {

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"regexp"
-	"strconv"
-
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
@@ -16,16 +13,10 @@ func backendFlag(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "backend", "", "`name` of the compute backend, as ut version lists them; for XLA with the plugin, as in xla:cpu (default \""+engine.Default+"\")")
 }
 
-var threadsOption = regexp.MustCompile(`[:,]threads=([0-9]+)(?:,|$)`)
-
 // warnOfThreads says if a backend has more threads than this process may use processors: each operation then waits for threads that do not run.
 func warnOfThreads(c *cobra.Command, backend string, processors int) {
-	m := threadsOption.FindStringSubmatch(backend)
-	if m == nil {
-		return
-	}
 	rank, _ := parallel.Launched()
-	if n, err := strconv.Atoi(m[1]); err == nil && n > processors && rank == 0 {
+	if n := engine.Threads(backend); n > processors && rank == 0 {
 		c.PrintErrf("ut: --backend %s has %d threads for %s: more threads than processors make it slower\n", backend, n, counted(processors, "processor", "processors"))
 	}
 }

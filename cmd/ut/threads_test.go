@@ -9,10 +9,10 @@ import (
 )
 
 // A backend with more threads than processors is used, and one line says that it is slower. Caught when planted: as many threads as
-// processors warned of; an option that ends in threads.
+// processors warned of; an option that is not valid.
 func TestWarnOfThreads(t *testing.T) {
 	for backend, want := range map[string]string{
-		"": "", "cpu": "", "cpu:threads=2": "", "cpu:avx2,threads=2,products=bf16": "", "xla:cpu": "", "cpu:mythreads=9": "", "cpu:threads=x": "",
+		"": "", "go": "", "cpu:threads=2": "", "cpu:avx2,threads=2,products=bf16": "", "xla:cpu": "", "cpu:mythreads=9": "", "cpu:threads=x": "",
 		"cpu:threads=3":                      "ut: --backend cpu:threads=3 has 3 threads for 2 processors: more threads than processors make it slower\n",
 		"cpu:avx2,threads=999,products=bf16": "has 999 threads for 2 processors",
 	} {
