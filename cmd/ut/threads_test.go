@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A backend with more threads than processors is used, and one line says that it is slower. Caught when planted: as many threads as
-// processors warned of; an option that is not valid.
+// A backend with more threads than processors is used, and one line says that it is slower. Caught when planted: a warning for as many
+// threads as processors; another number than that of the backend.
 func TestWarnOfThreads(t *testing.T) {
 	for backend, want := range map[string]string{
 		"": "", "go": "", "cpu:threads=2": "", "cpu:avx2,threads=2,products=bf16": "", "xla:cpu": "", "cpu:mythreads=9": "", "cpu:threads=x": "",
