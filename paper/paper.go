@@ -27,7 +27,7 @@ type Table struct {
 	Logged  []Logged // larger tests of its runs
 	Rows    []Row
 	Columns []Column
-	Sets    []Set // generated test sets on which every model of the table is measured; the shown ones come first
+	Sets    []Set // generated test sets on which the models of the table are measured; the shown ones come first
 }
 
 // Logged is a test of runs of a table whose figures are in docs/log.md alone: no result file was kept.
@@ -48,6 +48,7 @@ type Row struct {
 	Note      string              // differences in positions or training
 	Detail    bool                // not of the paper's layout: shown on the page of the table, not in RESULTS.md
 	EqualTime bool                // whether it has more updates than its model's other row, for about the training time of the block's own row
+	RatesOf   string              // the row whose searches chose the peak rate; "": this one
 	Unequal   []Unequal           // exceptions to the rule of fair comparisons
 }
 
@@ -107,6 +108,7 @@ type Set struct {
 	Forced bool   // measured with teacher forcing as well as decoded
 	Shown  bool   // whether the table shows it
 	Block  string // the only block of rows that shows it; "": all
+	Only   bool   // whether only the models of Block are measured on it
 	Plot   int    // length in the chart of accuracy by length; 0: not in the chart
 }
 
@@ -169,6 +171,16 @@ func (t Table) Column(name string) (Column, bool) {
 func (t Table) ShownSets(block string) (sets []Set) {
 	for _, s := range t.Sets {
 		if s.Shown && (s.Block == "" || s.Block == block) {
+			sets = append(sets, s)
+		}
+	}
+	return sets
+}
+
+// MeasuredSets returns the generated test sets on which the models of a block of rows are measured.
+func (t Table) MeasuredSets(block string) (sets []Set) {
+	for _, s := range t.Sets {
+		if !s.Only || s.Block == block {
 			sets = append(sets, s)
 		}
 	}

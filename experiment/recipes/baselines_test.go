@@ -236,6 +236,23 @@ func TestTransformersHaveLayers(t *testing.T) {
 	}
 }
 
+// The extended rows of table 4 are the block with our positions with half as many updates again, and with nothing else that is different.
+// Caught when planted: twice the updates; a Transformer without the lower rate.
+func TestExtendedRows(t *testing.T) {
+	for base, family := range map[string]string{
+		"algorithmic": "algorithmic-extended", "algorithmic-alike-transformer": "algorithmic-extended-transformer", "algorithmic-alike-lstm": "algorithmic-extended-lstm",
+		"algorithmic-alike-transformer-narrow": "algorithmic-extended-transformer-narrow", "algorithmic-alike-one-step": "algorithmic-extended-one-step",
+	} {
+		for _, column := range []string{"copy", "reverse", "addition"} {
+			want, got := recipes.MustRun(base+"/"+column), recipes.MustRun(family+"/"+column)
+			want.Name, want.Training.Steps = got.Name, 12_000
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s is %+v, want %+v", got.Name, got, want)
+			}
+		}
+	}
+}
+
 // The rows of longer training are their baselines with more updates, and with nothing else that is different.
 // Caught when planted: a factor of 4.
 func TestLongerRows(t *testing.T) {

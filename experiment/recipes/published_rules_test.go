@@ -38,7 +38,9 @@ func newJudge(t *testing.T) *judge {
 			t.Fatal(err)
 		}
 		for _, c := range cells {
-			j.tables[c.Recipe()] = table
+			of := table
+			of.Sets = table.MeasuredSets(c.Row.Block)
+			j.tables[c.Recipe()] = of
 		}
 	}
 	return j

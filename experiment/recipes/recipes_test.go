@@ -88,7 +88,8 @@ func TestCells(t *testing.T) {
 	add([]string{"copy", "reverse", "addition"}, "algorithmic-lstm", "algorithmic-lstm-plain", "algorithmic-transformer", "algorithmic-paper", "algorithmic-paper-adaptive",
 		"algorithmic-neural-gpu", "algorithmic", "algorithmic-coupled", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm",
 		"algorithmic-alike-offset", "algorithmic-alike-transformer-narrow-longer", "algorithmic-alike-one-step-longer", "algorithmic-alike-lstm-longer",
-		"algorithmic-adam", "algorithmic-adam-transformer", "algorithmic-adam-transformer-narrow", "algorithmic-adam-one-step", "algorithmic-adam-one-step-longer", "algorithmic-adam-lstm")
+		"algorithmic-adam", "algorithmic-adam-transformer", "algorithmic-adam-transformer-narrow", "algorithmic-adam-one-step", "algorithmic-adam-one-step-longer", "algorithmic-adam-lstm",
+		"algorithmic-extended", "algorithmic-extended-transformer", "algorithmic-extended-transformer-narrow", "algorithmic-extended-one-step", "algorithmic-extended-lstm")
 	add([]string{"copy", "double", "reverse"}, "memory-lstm", "memory-lstm-longer", "memory-transformer", "memory-transformer-longer", "memory", "memory-adaptive")
 	add([]string{"program", "control", "addition"}, "programs-lstm", "programs-lstm-longer", "programs-transformer", "programs-transformer-longer", "programs", "programs-adaptive")
 	add([]string{"program", "control"}, "programs-wide", "programs-wide-transformer")

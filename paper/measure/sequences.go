@@ -124,7 +124,12 @@ func (m *Sequences) Set(name string) *SequenceSet {
 // generated decodes every set of a table, and the kinds of the task. Ponder times are measured with teacher forcing, so it is used for all
 // sets of models with adaptive depth. It is never used for the Neural GPU, which does not read true tokens.
 func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
-	return func(ctx context.Context, m *pipeline.Model, _ sweep.Cell, log func(string)) (sweep.Measured, error) {
+	return func(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(string)) (sweep.Measured, error) {
+		family, _, _ := strings.Cut(c.Recipe, "/")
+		row, ok := t.Row(family)
+		if !ok {
+			return nil, fmt.Errorf("%s is not a recipe of table %d", c.Recipe, t.Number)
+		}
 		opened, err := m.Run.OpenTask()
 		if err != nil {
 			return nil, err
@@ -138,7 +143,7 @@ func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 			measured.Sets = append(measured.Sets, set)
 			return err
 		}
-		for _, set := range t.Sets {
+		for _, set := range t.MeasuredSets(row.Block) {
 			examples, err := opened.HeldOut(task.TestSeed, task.Selection{Length: set.Length, Mix: set.Mix, Count: set.Count})
 			if err != nil {
 				return nil, err

@@ -57,10 +57,10 @@ func TestFineTunedNeedsPretrained(t *testing.T) {
 
 // What a cell measures is what the program measures with the same model on the same examples; hard cases are measured, too, and a
 // configuration of a table is right for all of its rows and tasks.
-// Caught when planted: sources of hard cases without End; sets of another seed.
+// Caught when planted: sources of hard cases without End; sets of another seed; the set of another block.
 func TestMeasureSequences(t *testing.T) {
 	table := paper.Table4()
-	table.Sets = []paper.Set{{Name: "length 9", Length: 9, Count: 30, Forced: true}, {Name: "mix", Mix: 12, Count: 30}}
+	table.Sets = []paper.Set{{Name: "length 9", Length: 9, Count: 30, Forced: true}, {Name: "mix", Mix: 12, Count: 30}, {Name: "of others", Length: 9, Count: 1, Block: paper.ExtendedUpdates, Only: true}}
 	kinds := func(task.Definition) []task.Case {
 		return []task.Case{{Name: "hard", Examples: []task.Example{{Source: []vocab.ID{2, 3, 4}, Target: []vocab.ID{2, 3, 4, vocab.End}}}}}
 	}
@@ -87,7 +87,7 @@ func TestMeasureSequences(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	measured, err := generated(table, kinds)(context.Background(), m, sweep.Cell{}, func(string) {})
+	measured, err := generated(table, kinds)(context.Background(), m, sweep.Cell{Recipe: recipe.Name}, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +98,7 @@ func TestMeasureSequences(t *testing.T) {
 	if len(sets) != 3 || sets[2].Name != "hard" || sets[2].Decoded.Tokens.Total != 4 || sets[1].Forced != nil {
 		t.Fatalf("%+v", sets)
 	}
-	for i, set := range table.Sets {
+	for i, set := range table.MeasuredSets(paper.OtherPositions) {
 		for forced, got := range map[bool]*score.Score{false: &sets[i].Decoded, true: sets[i].Forced} {
 			if got == nil {
 				continue

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -110,7 +111,7 @@ func checkChosenRate(t *testing.T, searches []Search, table paper.Table, row pap
 	t.Helper()
 	sums, trials, searched := map[float64]float64{}, map[float64]int{}, 0
 	for _, s := range searches {
-		if s.cell.Row.Family != row.Family || !strings.HasPrefix(s.file.Name, "rates-") {
+		if s.cell.Row.Family != cmp.Or(row.RatesOf, row.Family) || !strings.HasPrefix(s.file.Name, "rates-") {
 			continue
 		}
 		searched++

@@ -83,7 +83,7 @@ func (b book) searchedRows(t paper.Table) (searched, without []string) {
 		of[s.cell.Row.Family] = true
 	}
 	for _, r := range t.Rows {
-		if of[r.Family] {
+		if of[r.Family] || of[r.RatesOf] {
 			searched = append(searched, r.Family)
 		} else {
 			without = append(without, r.Family)
