@@ -48,9 +48,10 @@ import (
 // A Policy decides how often the step is applied at each position. Its implementations are [Fixed], [Random], [Length], [Listing],
 // [Graves] and [Frozen].
 type Policy interface {
-	// Unroll applies the step until every position has halted or the limit is reached, and calls r.After after each step. It panics, as GoMLX's graph functions do, if a
-	// shape is wrong. Models call the function [Unroll], which checks what it does. scope is that of the stack, such as "encoder", which holds the parameters of the step, too. Unroll itself enters
-	// scope.At("halting") and makes all its parameters there with r.Weights, in each step again: "encoder.halting.weight" is one parameter.
+	// Unroll applies the step until every position has halted or the limit is reached, and calls r.After after each step. It panics, as
+	// GoMLX's graph functions do, if a shape is wrong. Models call the function [Unroll], which checks what it does. scope is that of the
+	// stack, such as "encoder", which holds the parameters of the step, too. Unroll itself enters scope.At("halting") and makes all its
+	// parameters there with r.Weights, in each step again: "encoder.halting.weight" is one parameter.
 	Unroll(scope *model.Scope, r Recurrence) Outcome
 	// Adaptive reports whether every position has its own depth, so that outcomes have remainders and a ponder cost.
 	Adaptive() bool

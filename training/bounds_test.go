@@ -333,12 +333,12 @@ func (fixedDraws) Draw(_ *rand.Rand, length int) (list []int32) {
 func TestDrawPositionsPads(t *testing.T) {
 	b := batch.Batch{Rows: 2, SourceLength: 2, TargetLength: 3, Source: []vocab.ID{4, 0, 4, 4}, Target: []vocab.ID{4, 0, 0, 4, 4, 4}}
 	tr := &Trainer{Positions: universal.Draws{Positions: fixedDraws{}}}
-	if got := fmt.Sprint(tr.drawPositions(b, "p", 0)); got != "[10 1 1 10 20 30]" {
+	if got := fmt.Sprint(tr.drawPositions(b, "p", 0)); got != "[10 1 1 10 20 30] <nil>" {
 		t.Errorf("positions %s", got)
 	}
 	tr.Positions.Positions = universal.FromOne{}
-	if got := tr.drawPositions(b, "p", 0); got != nil {
-		t.Errorf("positions %v where none are drawn", got)
+	if got, err := tr.drawPositions(b, "p", 0); got != nil || err != nil {
+		t.Errorf("positions %v, %v where none are drawn", got, err)
 	}
 }
 

@@ -146,21 +146,24 @@ func (t *Trainer) arguments(b batch.Batch, positions []int32) []any {
 
 // drawPositions draws the positions [rows, R] of a batch from the stream of a purpose and an index; nil if they are not random. Rows draw
 // from one stream, in order.
-func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) []int32 {
+func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) ([]int32, error) {
 	if !t.Positions.Random() {
-		return nil
+		return nil, nil
 	}
 	rng := seed.Rand(t.Config.Seed, purpose, index)
 	length := max(b.SourcePositions(), b.TargetLength)
 	list := make([]int32, 0, b.Rows*length)
 	for i := range b.Rows {
-		row := t.Positions.Draw(rng, b.SourceRow(i), b.TokensPerPosition, b.TargetRow(i))
+		row, err := t.Positions.Draw(rng, b.SourceRow(i), b.TokensPerPosition, b.TargetRow(i))
+		if err != nil {
+			return nil, err
+		}
 		for len(row) < length {
 			row = append(row, 1) // position of padding
 		}
 		list = append(list, row...)
 	}
-	return list
+	return list, nil
 }
 
 // checkFinite returns an error, the same on all ranks, if the loss or the gradient is not finite, or so large that training has diverged.

@@ -75,8 +75,8 @@ func (t *Trainer) deeper(steps int) string {
 		}
 	}
 	list = append(list, t.cheaper()...)
-	if norm, ok := t.Model.(interface{ NormsFirst() bool }); ok && !norm.NormsFirst() {
-		list = append(list, "normalize before the sub-layers (model.pre_norm=true)")
+	if norms, ok := t.Model.(interface{ NormsFirstField() string }); ok && norms.NormsFirstField() != "" {
+		list = append(list, fmt.Sprintf("normalize before the sub-layers (model.%s=true)", norms.NormsFirstField()))
 	}
 	return strings.Join(append(list, sameDepth(steps, len(list) > 0)), ", ")
 }

@@ -63,7 +63,7 @@ func depths(squares, last, decoderSquares, decoderLast float64) objective.Depths
 }
 
 // Advice names settings and values that differ from the run's own.
-// Caught when planted: a bias recommended that is set, a warm-up for a cost of 0, the fixed depth of a step without weight.
+// Caught when planted: a bias recommended that is set, a warm-up for a cost of 0, the fixed depth of a step without weight; pre_norm for an arrangement.
 func TestPonderAdviceChangesSomething(t *testing.T) {
 	two := func(last float64) (objective.Tally, objective.Depths) {
 		return objective.Tally{EncoderUpdates: 20, EncoderPositions: 10}, depths(40, 10*last, 0, 0)
@@ -73,22 +73,27 @@ func TestPonderAdviceChangesSomething(t *testing.T) {
 		bias, last float64
 		ponder     objective.PonderSchedule
 		preNorm    bool
+		order      universal.Arrangement
 		cost       objective.PonderCost
 		want       string
 	}{
-		{"the authors' settings", 1, 0.01, objective.PonderSchedule{Weight: 0.01}, false, nil,
+		{"the authors' settings", 1, 0.01, objective.PonderSchedule{Weight: 0.01}, false, nil, nil,
 			"start with more steps (model.halting.bias=-2), let the ponder cost grow later (training.ponder.warmup=500), lower the ponder cost (training.ponder.weight=0.001), " +
 				"normalize before the sub-layers (model.pre_norm=true), or use a fixed depth, which takes less time (model.halting.fixed.steps=1)"},
-		{"all of it done", -3, 0.4, objective.PonderSchedule{}, true, nil, "use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
-		{"a cost that grows", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 500}, true, objective.Graves{},
+		{"all of it done", -3, 0.4, objective.PonderSchedule{}, true, nil, nil, "use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
+		{"a cost that grows", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 500}, true, nil, objective.Graves{},
 			"lower the ponder cost (training.ponder.weight=0.0001), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
-		{"a cost that comes late", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 100, Delay: 400}, true, nil,
+		{"a cost that comes late", -2, 0.4, objective.PonderSchedule{Weight: 0.001, Steps: 100, Delay: 400}, true, nil, nil,
 			"lower the ponder cost (training.ponder.weight=0.0001), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
-		{"a prior", -2, 0.4, objective.PonderSchedule{Weight: 0.01}, true, objective.GeometricPrior{Lambda: 0.5},
+		{"a prior", -2, 0.4, objective.PonderSchedule{Weight: 0.01}, true, nil, objective.GeometricPrior{Lambda: 0.5},
 			"expect more steps (training.ponder_cost.geometric_prior.lambda=0.25), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
+		{"branches", -3, 0.4, objective.PonderSchedule{}, false, universal.Branched{}, nil,
+			"normalize before the sub-layers (model.arrangement.branched.pre_norm=true), or use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
+		{"an arrangement that says where the norms are", -3, 0.4, objective.PonderSchedule{}, false, universal.Submitted{}, nil,
+			"use a fixed depth, which takes less time (model.halting.fixed.steps=2)"},
 	} {
 		var said string
-		config := universal.Config{Halting: halting.Graves{ACT: halting.ACT{MaxSteps: 4, Bias: c.bias}}, PreNorm: c.preNorm}
+		config := universal.Config{Halting: halting.Graves{ACT: halting.ACT{MaxSteps: 4, Bias: c.bias}}, PreNorm: c.preNorm, Arrangement: c.order}
 		tr := &Trainer{Model: universal.Encoder{Config: config}, Notify: func(line string) { said = line }}
 		tr.Config.Steps, tr.Config.Ponder, tr.Config.PonderCost = 1000, c.ponder, c.cost
 		for range 2 {

@@ -147,8 +147,11 @@ func (t *Trainer) call(b batch.Batch, plan *capacity.ShapePlan, index int64, fur
 	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", index) >> 1)); err != nil {
 		return nil, nil, err
 	}
-	arguments := append(t.arguments(b, t.drawPositions(b, "positions", index)), further...)
-	out, demand, err := t.gradients.Run(plan, arguments...)
+	positions, err := t.drawPositions(b, "positions", index)
+	if err != nil {
+		return nil, nil, err
+	}
+	out, demand, err := t.gradients.Run(plan, append(t.arguments(b, positions), further...)...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -150,7 +150,10 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 // must handle positions beyond the longest sequence is selected on all of them.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, depths objective.Depths, err error) {
 	for i, b := range batches {
-		positions := t.drawPositions(b, "validation positions", int64(i))
+		positions, err := t.drawPositions(b, "validation positions", int64(i))
+		if err != nil {
+			return tally, depths, err
+		}
 		out, err := t.evaluate.Call(capacity.ShapeOf(b), t.arguments(b, positions)...)
 		if err != nil {
 			return tally, depths, err

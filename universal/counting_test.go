@@ -198,8 +198,8 @@ func TestDraws(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.counting, c.source), func(t *testing.T) {
 			d := Draws{Counting: c.counting, Positions: RandomSubset{Max: 20}}
-			if got := d.Draw(rand.New(rand.NewPCG(1, 2)), c.source, c.words, c.target); len(got) != c.places {
-				t.Errorf("%d positions, want %d", len(got), c.places)
+			if got, err := d.Draw(rand.New(rand.NewPCG(1, 2)), c.source, c.words, c.target); err != nil || len(got) != c.places {
+				t.Errorf("%d positions, %v, want %d", len(got), err, c.places)
 			}
 		})
 	}

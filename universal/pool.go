@@ -1,16 +1,30 @@
 package universal
 
-import . "github.com/gomlx/gomlx/core/graph"
+import (
+	"slices"
+
+	. "github.com/gomlx/gomlx/core/graph"
+	"universal-transformer/internal/part"
+)
 
 // A Pool selects what is read out from the states of a sequence [B, M, D]: one vector [B, 1, D], by [Mean] and [Last], or a vector of every
 // position, by [Each]. mask [B, M] is true at its real positions. nil means Mean.
 type Pool func(state, mask *Node) *Node
 
+// apply returns what is read out. It panics with an error that names p if that has another shape than [Pool] says.
 func (p Pool) apply(state, mask *Node) *Node {
 	if p == nil {
 		return Mean(state, mask)
 	}
-	return p(state, mask)
+	pool := part.Of("pool", p)
+	pooled := part.Call(pool, func() *Node { return p(state, mask) })
+	one := state.Shape().Clone()
+	one.Dimensions[1] = 1
+	if pooled != nil && slices.Equal(pooled.Shape().Dimensions, state.Shape().Dimensions) {
+		one = state.Shape()
+	}
+	pool.Check("returned", pooled, one)
+	return pooled
 }
 
 // Mean returns the mean over the real positions.

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"universal-transformer/internal/part"
 )
 
 // Positions determines the positions of the places of a training sequence. The paper trains its algorithmic tasks with "positions
@@ -131,15 +133,32 @@ type Draws struct {
 func (d Draws) Random() bool { return d.Positions != nil && d.Positions.Limit() > 0 }
 
 // Draw returns the position of each place of an example, at least one. source has words ids per position (0 means 1). source and
-// target may have padding at the end.
-func (d Draws) Draw(rng *rand.Rand, source []int32, words int, target []int32) []int32 {
+// target may have padding at the end. It returns an error if the positions are not as [Positions] says.
+func (d Draws) Draw(rng *rand.Rand, source []int32, words int, target []int32) ([]int32, error) {
 	words = max(words, 1)
 	real := (tokens(source) + words - 1) / words
 	places := real
 	if words == 1 {
 		places = Config{Counting: d.Counting}.counting().Highest(source[:real])
 	}
-	return d.Positions.Draw(rng, max(places, tokens(target), 1))
+	length := max(places, tokens(target), 1)
+	drawn := d.Positions.Draw(rng, length)
+	return drawn, d.check(drawn, length)
+}
+
+// check returns an error unless there are as many positions as wanted, increasing from 1 or more to the limit.
+func (d Draws) check(drawn []int32, want int) error {
+	p, limit, last := part.Of("positions", d.Positions), max(d.Positions.Limit(), want), int32(0)
+	if len(drawn) != want {
+		return p.Errorf("drew %d positions, want %d", len(drawn), want)
+	}
+	for _, n := range drawn {
+		if n <= last || int(n) > limit {
+			return p.Errorf("drew %d after %d for a sequence of length %d, want increasing positions from 1 to %d", n, last, want, limit)
+		}
+		last = n
+	}
+	return nil
 }
 
 // tokens returns the length of a sequence without padding at its end.

@@ -67,8 +67,8 @@ func TestTokensBeforePadding(t *testing.T) {
 func TestPlacesThatAreDrawnFor(t *testing.T) {
 	for _, c := range []struct{ source, words, target, want int }{{3, 1, 2, 3}, {3, 1, 5, 5}, {4, 2, 1, 2}, {5, 2, 1, 3}, {6, 2, 1, 3}, {7, 3, 0, 3}, {0, 2, 0, 1}, {2, 0, 1, 2}, {9, 4, 2, 3}} {
 		ids := func(n int) []int32 { return slices.Repeat([]int32{2}, n) }
-		if got := (Draws{Positions: FromOne{}}).Draw(nil, ids(c.source), c.words, ids(c.target)); !slices.Equal(got, oneTo(c.want)) {
-			t.Errorf("%+v: %v", c, got)
+		if got, err := (Draws{Positions: FromOne{}}).Draw(nil, ids(c.source), c.words, ids(c.target)); err != nil || !slices.Equal(got, oneTo(c.want)) {
+			t.Errorf("%+v: %v, %v", c, got, err)
 		}
 	}
 }

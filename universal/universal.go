@@ -267,6 +267,20 @@ func (c Config) NormsFirst() bool {
 	return c.PreNorm || branched && b.PreNorm
 }
 
+// NormsFirstField returns the path, from "model", of the field that puts layer normalization before the sub-layers, or "" if it is there
+// already or the arrangement has no such field.
+func (c Config) NormsFirstField() string {
+	_, branched := c.Arrangement.(Branched)
+	switch {
+	case c.NormsFirst():
+	case branched:
+		return "arrangement.branched.pre_norm"
+	case c.Arrangement == nil:
+		return "pre_norm"
+	}
+	return ""
+}
+
 // StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }
 

@@ -8,8 +8,11 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// exitHelp describes the flags of exitFlags, for the help of commands.
-const exitHelp = `--exit-steps, --exit-threshold, --fixed-steps, --encoder-steps and --decoder-steps make the model
+// exitHelp names the flags of exitFlags in the help of commands, and exitText describes them.
+const exitHelp = `--exit-*, --fixed-steps, --encoder-steps and --decoder-steps make the model stop earlier than it was
+trained to, or run longer: see ut help exits.`
+
+const exitText = `--exit-steps, --exit-threshold, --fixed-steps, --encoder-steps and --decoder-steps make the model
 stop earlier than it was trained to, or run longer. --exit-confidence, --exit-unchanged and
 --exit-divergence end a position by what the model would answer after each step; they apply to the
 decoder or, in a classifier, to all positions together.`
