@@ -1,5 +1,7 @@
 package paper
 
+import "slices"
+
 // The blocks of table 4.
 const (
 	PapersPositions  = "the paper's setting: its positions, or none"
@@ -45,49 +47,10 @@ func Table4() Table {
 			"and have to end with the end token, which counts as a token. The paper does not say whether its test sequences have exactly 400 symbols or up to 400, or whether they were decoded; the authors' " +
 			"code draws lengths of 1 to 400 and uses teacher forcing. We report both kinds of lengths, and for the block with our positions also length 800, on fewer sequences and without a test. Lengths count the whole source, as in the " +
 			"authors' code: for addition, both numbers and the plus sign. Numbers are written with the last digit first. No model was trained on more than 40 symbols. The checkpoints of the block with our positions, and of the same with more updates, were selected on validation sequences of 60 to 100 symbols, half of them hard cases such as one repeated digit or a carry through all digits, those of the other blocks on random ones of up to 40.",
-		Seen:   table4Seen,
-		Chosen: []string{OtherPositions, ExtendedUpdates},
-		Logged: table4Logged,
-		Rows: []Row{
-			{Family: "algorithmic-lstm", Unequal: freshExamples, Title: "LSTM with attention", Block: PapersPositions, Published: figures("copy", "0.45 (0.09)", "reverse", "0.66 (0.11)", "addition", "0.08 (0.0)"),
-				Note: "no position information, as it reads one token after the other; the paper does not say whether its LSTM had attention"},
-			{Family: "algorithmic-lstm-plain", Unequal: freshExamples, Title: "LSTM without attention", Block: PapersPositions, Note: "no position information"},
-			{Family: "algorithmic-transformer", Title: "Transformer", Block: PapersPositions, Published: figures("copy", "0.53 (0.03)", "reverse", "0.13 (0.06)", "addition", "0.07 (0.0)"),
-				Note: "positions counted from a random offset, as for the Universal Transformer of this block; addition is trained with Muon"},
-			{Family: "algorithmic-paper", Title: "Universal Transformer", Block: PapersPositions, Own: true, Published: figures("copy", "0.91 (0.35)", "reverse", "0.96 (0.46)", "addition", "0.34 (0.02)"),
-				Note: "positions counted from a random offset, for source and target; addition is trained with Muon"},
-			{Family: "algorithmic-paper-adaptive", Title: "UT with dynamic halting", Block: PapersPositions, Adaptive: true, Note: "positions as in the row above"},
-			{Family: "algorithmic-neural-gpu", Unequal: freshExamples, Title: "Neural GPU", Block: PapersPositions, Published: figures("copy", "1.0 (1.0)", "reverse", "1.0 (1.0)", "addition", "1.0 (1.0)"),
-				Note: "no position information: it is a gated convolution, applied as many times as the source has tokens, and the whole answer is read from its final state. The paper's results are from Kaiser and Sutskever's training with a curriculum; " +
-					"here it is trained without one, on unlimited fresh examples, for 4,000 updates, each of which takes five times as long as the other models'"},
-			{Family: "algorithmic", Title: "UT, counted from both ends", Block: OtherPositions, Own: true,
-				Note: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. " +
-					"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 1,024 with random gaps between the runs; sources end with the end token; trained with Muon, and tested with a mean of the weights"},
-			{Family: "algorithmic-alike-transformer", Title: "Transformer, 4 layers", Block: OtherPositions, Note: "the Universal Transformer with weights of its own in each layer, which are about four times as many"},
-			{Family: "algorithmic-alike-transformer-narrow", Title: "Transformer, 4 layers, width 32", Block: OtherPositions, Note: "as many parameters as the Universal Transformer"},
-			{Family: "algorithmic-alike-transformer-narrow-longer", Title: "Transformer, 4 layers, width 32, twice the updates", Block: OtherPositions, EqualTime: true},
-			{Family: "algorithmic-alike-one-step", Title: "UT, 1 step", Block: OtherPositions, Note: "the Universal Transformer without recurrence"},
-			{Family: "algorithmic-alike-one-step-longer", Title: "UT, 1 step, four times the updates", Block: OtherPositions, EqualTime: true},
-			{Family: "algorithmic-alike-offset", Title: "UT, the paper's positions", Block: OtherPositions,
-				Unequal: []Unequal{{Fields: []string{"model.counting.both_ends.separators", "model.counting.from_start", "model.positions.random_offset.max", "model.positions.random_runs.max"}, Why: "positions are counted from a random offset as in the paper's setting: the row shows what our positions add, without a change of data or training"}},
-				Note:    "positions counted from a random offset as in the paper's setting, data and training as the other rows of this block"},
-			{Family: "algorithmic-alike-lstm", Title: "LSTM with attention", Block: OtherPositions, Note: "as many parameters as the Universal Transformer; it has no positions, and reads the same sources"},
-			{Family: "algorithmic-alike-lstm-longer", Title: "LSTM with attention, five times the updates", Block: OtherPositions, EqualTime: true},
-			{Family: "algorithmic-extended", Title: "UT, counted from both ends", Block: ExtendedUpdates, Own: true, RatesOf: "algorithmic", Detail: true, Note: "12,000 updates, with everything else as in the block with our positions; the peak rates, too, are those that searches chose for that block"},
-			{Family: "algorithmic-extended-transformer", Title: "Transformer, 4 layers", Block: ExtendedUpdates, RatesOf: "algorithmic-alike-transformer", Detail: true},
-			{Family: "algorithmic-extended-transformer-narrow", Title: "Transformer, 4 layers, width 32", Block: ExtendedUpdates, RatesOf: "algorithmic-alike-transformer-narrow", Detail: true},
-			{Family: "algorithmic-extended-one-step", Title: "UT, 1 step", Block: ExtendedUpdates, RatesOf: "algorithmic-alike-one-step", Detail: true},
-			{Family: "algorithmic-extended-lstm", Title: "LSTM with attention", Block: ExtendedUpdates, RatesOf: "algorithmic-alike-lstm", Detail: true},
-			{Family: "algorithmic-adam", Title: "UT, counted from both ends", Block: AdamPositions, Own: true, Detail: true, Note: adamNote},
-			{Family: "algorithmic-adam-transformer", Title: "Transformer, 4 layers", Block: AdamPositions, Detail: true},
-			{Family: "algorithmic-adam-transformer-narrow", Title: "Transformer, 4 layers, width 32", Block: AdamPositions, Detail: true},
-			{Family: "algorithmic-adam-one-step", Title: "UT, 1 step", Block: AdamPositions, Detail: true},
-			{Family: "algorithmic-adam-one-step-longer", Title: "UT, 1 step, four times the updates", Block: AdamPositions, Detail: true, EqualTime: true},
-			{Family: "algorithmic-adam-lstm", Title: "LSTM with attention", Block: AdamPositions, Detail: true},
-			{Family: "algorithmic-coupled", Title: "UT, coupled positions", Block: CoupledPositions, Detail: true,
-				Note: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. " +
-					"Otherwise as the Universal Transformer that is trained with Adam"},
-		},
+		Seen:    table4Seen,
+		Chosen:  []string{OtherPositions, ExtendedUpdates},
+		Logged:  table4Logged,
+		Rows:    slices.Concat(papersPositions(), otherPositions(), extendedUpdates(), adamPositions(), coupledPositions()),
 		Columns: []Column{{Name: "copy", Title: "copy"}, {Name: "reverse", Title: "reverse"}, {Name: "addition", Title: "addition"}},
 		Sets: []Set{
 			{Name: "length 400", Length: 400, Count: 1000, Forced: true, Shown: true, Plot: 400},
@@ -101,6 +64,82 @@ func Table4() Table {
 			{Name: "length 800, 1,000 sequences", Length: 800, Count: 1000, Shown: true, Block: ExtendedUpdates, Only: true},
 		},
 	}
+}
+
+// inBlock returns rows of a block.
+func inBlock(block string, rows []Row) []Row {
+	for i := range rows {
+		rows[i].Block = block
+	}
+	return rows
+}
+
+// papersPositions lists the rows in the paper's setting.
+func papersPositions() []Row {
+	return inBlock(PapersPositions, []Row{
+		{Family: "algorithmic-lstm", Unequal: freshExamples, Title: "LSTM with attention", Published: figures("copy", "0.45 (0.09)", "reverse", "0.66 (0.11)", "addition", "0.08 (0.0)"),
+			Note: "no position information, as it reads one token after the other; the paper does not say whether its LSTM had attention"},
+		{Family: "algorithmic-lstm-plain", Unequal: freshExamples, Title: "LSTM without attention", Note: "no position information"},
+		{Family: "algorithmic-transformer", Title: "Transformer", Published: figures("copy", "0.53 (0.03)", "reverse", "0.13 (0.06)", "addition", "0.07 (0.0)"),
+			Note: "positions counted from a random offset, as for the Universal Transformer of this block; addition is trained with Muon"},
+		{Family: "algorithmic-paper", Title: "Universal Transformer", Own: true, Published: figures("copy", "0.91 (0.35)", "reverse", "0.96 (0.46)", "addition", "0.34 (0.02)"),
+			Note: "positions counted from a random offset, for source and target; addition is trained with Muon"},
+		{Family: "algorithmic-paper-adaptive", Title: "UT with dynamic halting", Adaptive: true, Note: "positions as in the row above"},
+		{Family: "algorithmic-neural-gpu", Unequal: freshExamples, Title: "Neural GPU", Published: figures("copy", "1.0 (1.0)", "reverse", "1.0 (1.0)", "addition", "1.0 (1.0)"),
+			Note: "no position information: it is a gated convolution, applied as many times as the source has tokens, and the whole answer is read from its final state. The paper's results are from Kaiser and Sutskever's training with a curriculum; " +
+				"here it is trained without one, on unlimited fresh examples, for 4,000 updates, each of which takes five times as long as the other models'"},
+	})
+}
+
+// otherPositions lists the rows with our positions.
+func otherPositions() []Row {
+	return inBlock(OtherPositions, []Row{
+		{Family: "algorithmic", Title: "UT, counted from both ends", Own: true,
+			Note: "two positions for each source token, counted from the start and from the end of its number (the count restarts after a plus sign), and an index of the number it belongs to; the target is counted from its start. " +
+				"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 1,024 with random gaps between the runs; sources end with the end token; trained with Muon, and tested with a mean of the weights"},
+		{Family: "algorithmic-alike-transformer", Title: "Transformer, 4 layers", Note: "the Universal Transformer with weights of its own in each layer, which are about four times as many"},
+		{Family: "algorithmic-alike-transformer-narrow", Title: "Transformer, 4 layers, width 32", Note: "as many parameters as the Universal Transformer"},
+		{Family: "algorithmic-alike-transformer-narrow-longer", Title: "Transformer, 4 layers, width 32, twice the updates", EqualTime: true},
+		{Family: "algorithmic-alike-one-step", Title: "UT, 1 step", Note: "the Universal Transformer without recurrence"},
+		{Family: "algorithmic-alike-one-step-longer", Title: "UT, 1 step, four times the updates", EqualTime: true},
+		{Family: "algorithmic-alike-offset", Title: "UT, the paper's positions",
+			Unequal: []Unequal{{Fields: []string{"model.counting.both_ends.separators", "model.counting.from_start", "model.positions.random_offset.max", "model.positions.random_runs.max"}, Why: "positions are counted from a random offset as in the paper's setting: the row shows what our positions add, without a change of data or training"}},
+			Note:    "positions counted from a random offset as in the paper's setting, data and training as the other rows of this block"},
+		{Family: "algorithmic-alike-lstm", Title: "LSTM with attention", Note: "as many parameters as the Universal Transformer; it has no positions, and reads the same sources"},
+		{Family: "algorithmic-alike-lstm-longer", Title: "LSTM with attention, five times the updates", EqualTime: true},
+	})
+}
+
+// extendedUpdates lists the rows with our positions and half as many updates again.
+func extendedUpdates() []Row {
+	return inBlock(ExtendedUpdates, []Row{
+		{Family: "algorithmic-extended", Title: "UT, counted from both ends", Own: true, RatesOf: "algorithmic", Detail: true, Note: "12,000 updates, with everything else as in the block with our positions; the peak rates, too, are those that searches chose for that block"},
+		{Family: "algorithmic-extended-transformer", Title: "Transformer, 4 layers", RatesOf: "algorithmic-alike-transformer", Detail: true},
+		{Family: "algorithmic-extended-transformer-narrow", Title: "Transformer, 4 layers, width 32", RatesOf: "algorithmic-alike-transformer-narrow", Detail: true},
+		{Family: "algorithmic-extended-one-step", Title: "UT, 1 step", RatesOf: "algorithmic-alike-one-step", Detail: true},
+		{Family: "algorithmic-extended-lstm", Title: "LSTM with attention", RatesOf: "algorithmic-alike-lstm", Detail: true},
+	})
+}
+
+// adamPositions lists the rows trained with Adam.
+func adamPositions() []Row {
+	return inBlock(AdamPositions, []Row{
+		{Family: "algorithmic-adam", Title: "UT, counted from both ends", Own: true, Detail: true, Note: adamNote},
+		{Family: "algorithmic-adam-transformer", Title: "Transformer, 4 layers", Detail: true},
+		{Family: "algorithmic-adam-transformer-narrow", Title: "Transformer, 4 layers, width 32", Detail: true},
+		{Family: "algorithmic-adam-one-step", Title: "UT, 1 step", Detail: true},
+		{Family: "algorithmic-adam-one-step-longer", Title: "UT, 1 step, four times the updates", Detail: true, EqualTime: true},
+		{Family: "algorithmic-adam-lstm", Title: "LSTM with attention", Detail: true},
+	})
+}
+
+// coupledPositions lists the row with coupled positions.
+func coupledPositions() []Row {
+	return inBlock(CoupledPositions, []Row{
+		{Family: "algorithmic-coupled", Title: "UT, coupled positions", Detail: true,
+			Note: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. " +
+				"Otherwise as the Universal Transformer that is trained with Adam"},
+	})
 }
 
 // figures maps the names of columns to published figures.

@@ -158,32 +158,12 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 	}
 	defer m.queue.Release()
 	trace.Exit = m.exit.String()
-	var readers []func(*tensors.Tensor)
-	read := &readouts{token: func(id vocab.ID) string { return m.tokens(m.Vocabularies.Target, []vocab.ID{id})[0] }}
+	r := recording{trace: trace, readouts: &readouts{token: func(id vocab.ID) string { return m.tokens(m.Vocabularies.Target, []vocab.ID{id})[0] }}}
 	exec, err := model.NewExec(m.backend, m.store, func(scope *model.Scope, nodes []*graph.Node) []*graph.Node {
 		scope.Store().SetTraining(nodes[0].Graph(), false)
 		in := universal.Inputs{Source: nodes[0], Target: nodes[len(nodes)-1]}
 		result := m.graph.Forward(scope, in, universal.Options{ReturnAttention: true, ReturnReadouts: withReadouts})
-		var outputs []*graph.Node
-		for _, stack := range []struct {
-			into *viewer.Stack
-			pass *universal.Pass
-		}{{trace.Encoder, result.Encoder}, {trace.Decoder, result.Decoder}} {
-			if stack.into != nil && stack.pass != nil {
-				more, read := copies(stack.into, stack.pass)
-				outputs, readers = append(outputs, more...), append(readers, read...)
-			}
-		}
-		if n := size(outputs); n > maxTracedValues {
-			panic(&TraceSizeError{n, maxTracedValues}) // which Call returns
-		}
-		first, target := vocab.End, in.Target
-		if trace.Decoder == nil {
-			first, target = vocab.End+1, nil // padding and End are not classes
-		}
-		more, copied := read.nodes(result, first, target)
-		outputs, readers = append(outputs, more...), append(readers, copied...)
-		return append(outputs, graph.Softmax(result.Logits, -1))
+		return append(r.nodes(result, in.Target), graph.Softmax(result.Logits, -1))
 	})
 	if err != nil {
 		return nil, err
@@ -197,7 +177,7 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return nil, err
 	}
-	for i, read := range readers {
+	for i, read := range r.readers {
 		read(out[i])
 	}
 	last := out[len(out)-1]
@@ -207,10 +187,42 @@ func (m *Model) record(ctx context.Context, trace *viewer.Trace, inputs []any, w
 	}
 	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
 		if s != nil {
-			trace.Readouts = read.list(crop(s))
+			trace.Readouts = r.readouts.list(crop(s))
 		}
 	}
 	return probabilities, cmp.Or(checkFinite(slices.Concat(probabilities...)), trace.Validate())
+}
+
+// A recording copies values of a pass into a trace.
+type recording struct {
+	trace    *viewer.Trace
+	readouts *readouts
+	readers  []func(*tensors.Tensor) // store the values of nodes, in their order
+}
+
+// nodes lists the nodes to record from a pass over one sequence, and sets their readers. It panics with a [TraceSizeError], which the call of
+// the graph returns, if they are too large.
+func (r *recording) nodes(result universal.Result, target *graph.Node) (outputs []*graph.Node) {
+	add := func(nodes []*graph.Node, readers []func(*tensors.Tensor)) {
+		outputs, r.readers = append(outputs, nodes...), append(r.readers, readers...)
+	}
+	for _, stack := range []struct {
+		into *viewer.Stack
+		pass *universal.Pass
+	}{{r.trace.Encoder, result.Encoder}, {r.trace.Decoder, result.Decoder}} {
+		if stack.into != nil && stack.pass != nil {
+			add(copies(stack.into, stack.pass))
+		}
+	}
+	if n := size(outputs); n > maxTracedValues {
+		panic(&TraceSizeError{n, maxTracedValues})
+	}
+	if r.trace.Decoder == nil {
+		add(r.readouts.nodes(result, vocab.End+1, nil)) // padding and End are not classes
+	} else {
+		add(r.readouts.nodes(result, vocab.End, target))
+	}
+	return outputs
 }
 
 // copies lists the values to record from a pass over one sequence, and functions that store each of them in the stack.

@@ -83,15 +83,10 @@ func (s *Server) trace(ctx context.Context, _ http.ResponseWriter, body []byte) 
 	if err := m.CheckExit(exit); err != nil {
 		return nil, invalid("exit", "%v", failureOf(err))
 	}
-	select { // a trace takes much more memory than other answers
-	case s.tracing <- struct{}{}:
-		defer func() { <-s.tracing }()
-	case <-ctx.Done():
-		if ctx.Err() == context.DeadlineExceeded {
-			return nil, s.late("other traces are being computed, try again later")
-		}
-		return nil, ctx.Err()
+	if err := s.startTrace(ctx); err != nil {
+		return nil, err
 	}
+	defer func() { <-s.tracing }()
 	e.read(len(in.Labels))
 	t, err := m.TraceWith(ctx, input, exit)
 	var size *pipeline.TraceSizeError
@@ -111,4 +106,18 @@ func (s *Server) trace(ctx context.Context, _ http.ResponseWriter, body []byte) 
 		return nil, err
 	}
 	return encode(view)
+}
+
+// startTrace waits until no other trace is being computed: one takes much more memory than other answers. The caller receives from s.tracing
+// when it is done.
+func (s *Server) startTrace(ctx context.Context) error {
+	select {
+	case s.tracing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		if ctx.Err() == context.DeadlineExceeded {
+			return s.late("other traces are being computed, try again later")
+		}
+		return ctx.Err()
+	}
 }

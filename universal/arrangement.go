@@ -60,6 +60,26 @@ func (s *Step) check(method string, x *Node) {
 	part.Of("arrangement", s.stack.Arrangement).Check("passes to "+method+" a tensor of shape", x, s.Input.Shape())
 }
 
+// NormsFirst reports whether layer normalization is before the sub-layers.
+func (c Config) NormsFirst() bool {
+	b, branched := c.Arrangement.(Branched)
+	return c.PreNorm || branched && b.PreNorm
+}
+
+// NormsFirstField returns the path, from "model", of the field that puts layer normalization before the sub-layers, or "" if it is there
+// already or the arrangement has no such field.
+func (c Config) NormsFirstField() string {
+	_, branched := c.Arrangement.(Branched)
+	switch {
+	case c.NormsFirst():
+	case branched:
+		return "arrangement.branched.pre_norm"
+	case c.Arrangement == nil:
+		return "pre_norm"
+	}
+	return ""
+}
+
 // attended returns LN(H + MultiHeadSelfAttention(H + P)), and in decoders LN(A + MultiHeadAttention(A, encoder output)) of that.
 func (s *Step) attended() *Node {
 	a := s.Norm("self_attention_norm", Add(s.State, s.SelfAttention(s.Input)))

@@ -261,26 +261,6 @@ func (c Config) HaltingField(name string) bool {
 	return err == nil && json.Unmarshal(data, &fields) == nil && fields[name] != nil
 }
 
-// NormsFirst reports whether layer normalization is before the sub-layers.
-func (c Config) NormsFirst() bool {
-	b, branched := c.Arrangement.(Branched)
-	return c.PreNorm || branched && b.PreNorm
-}
-
-// NormsFirstField returns the path, from "model", of the field that puts layer normalization before the sub-layers, or "" if it is there
-// already or the arrangement has no such field.
-func (c Config) NormsFirstField() string {
-	_, branched := c.Arrangement.(Branched)
-	switch {
-	case c.NormsFirst():
-	case branched:
-		return "arrangement.branched.pre_norm"
-	case c.Arrangement == nil:
-		return "pre_norm"
-	}
-	return ""
-}
-
 // StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 func (c Config) StepLimit() int { return max(c.Halting.Limit(0), c.decoderHalting().Limit(0)) }
 

@@ -26,7 +26,7 @@ var modelMistakes = []mistake{
 	{"eval {run} --length 0", 2, "--length is 0", ""},
 	{"eval {run} --length 1000000000000", 2, "--length is 1000000000000: it must be at most 1000000", ""},
 	{"eval {run} --length 1000000", 1, "lower count or the length", ""},
-	{"bench encode --length 100000 --batch 900", 1, `the computation of batches of 900 rows, 100000 and 100000 positions needs`, ""},
+	{"bench encode --length 1000 --batch 5000 --width 2048", 1, `the computation of batches of 5000 rows, 1000 and 1000 positions needs`, ""},
 	{"eval {run} --mix 0", 2, "--mix is 0", ""},
 	{"eval {run} --mix 1000000000000", 2, "--mix is 1000000000000: it must be at most", ""},
 	{"eval {run} --length 3 --mix 3", 2, "give only one of them", ""},

@@ -121,7 +121,8 @@ func (f *tableFlags) needFlags(c *cobra.Command) {
 	}
 }
 
-func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group) (err error) {
+// read checks the arguments and sets the request.
+func (f *tableFlags) read(c *cobra.Command, args []string, group *parallel.Group) (err error) {
 	if f.request.Table, err = paper.Named(args[0]); err != nil {
 		return tableError(err)
 	}
@@ -143,9 +144,16 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 			f.request.Data[need] = *path
 		}
 	}
+	return nil
+}
+
+func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
+	if err := f.read(c, args, group); err != nil {
+		return err
+	}
 	var cells []sweep.Cell
 	var skipped []error
-	err = interruptible(c.Context(), func() (err error) {
+	err := interruptible(c.Context(), func() (err error) {
 		cells, skipped, err = f.request.Cells()
 		return err
 	})

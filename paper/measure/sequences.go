@@ -125,11 +125,6 @@ func (m *Sequences) Set(name string) *SequenceSet {
 // sets of models with adaptive depth. It is never used for the Neural GPU, which does not read true tokens.
 func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 	return func(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(string)) (sweep.Measured, error) {
-		family, _, _ := strings.Cut(c.Recipe, "/")
-		row, ok := t.Row(family)
-		if !ok {
-			return nil, fmt.Errorf("%s is not a recipe of table %d", c.Recipe, t.Number)
-		}
 		opened, err := m.Run.OpenTask()
 		if err != nil {
 			return nil, err
@@ -143,7 +138,7 @@ func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 			measured.Sets = append(measured.Sets, set)
 			return err
 		}
-		for _, set := range t.MeasuredSets(row.Block) {
+		for _, set := range measuredSets(t, c.Recipe) {
 			examples, err := opened.HeldOut(task.TestSeed, task.Selection{Length: set.Length, Mix: set.Mix, Count: set.Count})
 			if err != nil {
 				return nil, err
@@ -152,17 +147,24 @@ func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 				return nil, err
 			}
 		}
-		for _, c := range kinds(m.Run.Task.Value) {
-			examples := c.Examples
+		for _, k := range kinds(m.Run.Task.Value) {
+			examples := k.Examples
 			if m.Run.SourceEnd {
 				examples = task.WithEnds(examples)
 			}
-			if err := add(c.Name, examples, false); err != nil {
+			if err := add(k.Name, examples, false); err != nil {
 				return nil, err
 			}
 		}
 		return measured, nil
 	}
+}
+
+// measuredSets returns the sets on which the models of a recipe are measured.
+func measuredSets(t paper.Table, recipe string) []paper.Set {
+	family, _, _ := strings.Cut(recipe, "/")
+	row, _ := t.Row(family)
+	return t.MeasuredSets(row.Block)
 }
 
 // hardCases and kindsOfPrograms are sets of examples of one kind each, to show which kinds are hard.

@@ -59,7 +59,7 @@ func judgeAgreement(b book) judgement {
 	return judgement{ours: strings.Join(ours, ", "), verdict: NotComparable, reason: "trained on a tenth of the rows", why: "the ranking has sentences with more attractors than the paper's; trained on a tenth of the rows"}
 }
 
-// reached compares a figure with the paper's, rounded as the paper prints it.
+// accuraciesReached compares a figure with the paper's, rounded as the paper prints it.
 func reached(ours, papers float64, format string) judgement {
 	j := judgement{ours: fmt.Sprintf(format, ours), verdict: NotReproduced}
 	if rounded(ours, format) >= rounded(papers, format) {
@@ -143,50 +143,70 @@ func reaches(t paper.Table, whenChanged Verdict, how string, families ...string)
 		}
 	}
 	return func(b book) judgement {
-		var ours, below, single, notes []string
+		r := accuraciesReached{set: t.ShownSets("")[0].Name}
 		for i, c := range t.Columns {
-			a, ok := b.sequenceValue(families[i], c.Name, t.ShownSets("")[0].Name)
-			if !ok {
+			if !r.add(b, families[i], c, publishedSequence(published, c)) {
 				return judgement{verdict: NotRun}
 			}
-			list, text := sequenceAccuracies(b.of(families[i], c.Name), t.ShownSets("")[0].Name), fmt.Sprintf("%.3f", a.Value())
-			if len(list) > 1 {
-				text += fmt.Sprintf(" (mean %.3f)", mean(list))
-			} else {
-				single = append(single, c.Title)
-			}
-			ours = append(ours, text)
-			figure := publishedSequence(published, c)
-			if !reachesRounded(a.Value(), figure) {
-				below = append(below, c.Title)
-			}
-			if note := roundingNotes(a.Value(), mean(list), figure); note != "" {
-				notes = append(notes, c.Title+": "+note)
-			}
 		}
-		var why []string
-		if how != "" {
-			why = append(why, how)
-		}
-		j := judgement{ours: strings.Join(ours, ", "), verdict: Reproduced}
-		switch {
-		case len(below) > 0:
-			j.verdict, j.reason = NotReproduced, "below in "+and(below)
-			why = append(why, "below the paper in "+and(below))
-		case whenChanged == Changed:
-			j.verdict, j.reason = Changed, firstPhrase(how)
-		case how == "":
-			why = append(why, "best seed, rounded as the paper prints it")
-		}
-		switch {
-		case len(single) == len(t.Columns):
-			why = append(why, "1 seed each")
-		case len(single) > 0:
-			why = append(why, "1 seed in "+and(single))
-		}
-		j.why = strings.Join(append(why, notes...), "; ")
-		return j
+		return r.judgement(whenChanged, how)
 	}
+}
+
+// accuraciesReached compares accuracies in a set with the paper's, column by column.
+type accuraciesReached struct {
+	set           string
+	ours          []string // our accuracies
+	below, single []string // titles of columns below the paper's figure, and with one seed
+	notes         []string // on rounding
+}
+
+// add compares a column with the paper's figure. It returns false if the column was not run.
+func (r *accuraciesReached) add(b book, family string, c paper.Column, figure string) bool {
+	a, ok := b.sequenceValue(family, c.Name, r.set)
+	if !ok {
+		return false
+	}
+	list, text := sequenceAccuracies(b.of(family, c.Name), r.set), fmt.Sprintf("%.3f", a.Value())
+	if len(list) > 1 {
+		text += fmt.Sprintf(" (mean %.3f)", mean(list))
+	} else {
+		r.single = append(r.single, c.Title)
+	}
+	r.ours = append(r.ours, text)
+	if !reachesRounded(a.Value(), figure) {
+		r.below = append(r.below, c.Title)
+	}
+	if note := roundingNotes(a.Value(), mean(list), figure); note != "" {
+		r.notes = append(r.notes, c.Title+": "+note)
+	}
+	return true
+}
+
+// judgement returns the verdict on all columns: whenChanged if none is below the paper's figure.
+func (r *accuraciesReached) judgement(whenChanged Verdict, how string) judgement {
+	var why []string
+	if how != "" {
+		why = append(why, how)
+	}
+	j := judgement{ours: strings.Join(r.ours, ", "), verdict: Reproduced}
+	switch {
+	case len(r.below) > 0:
+		j.verdict, j.reason = NotReproduced, "below in "+and(r.below)
+		why = append(why, "below the paper in "+and(r.below))
+	case whenChanged == Changed:
+		j.verdict, j.reason = Changed, firstPhrase(how)
+	case how == "":
+		why = append(why, "best seed, rounded as the paper prints it")
+	}
+	switch {
+	case len(r.single) == len(r.ours):
+		why = append(why, "1 seed each")
+	case len(r.single) > 0:
+		why = append(why, "1 seed in "+and(r.single))
+	}
+	j.why = strings.Join(append(why, r.notes...), "; ")
+	return j
 }
 
 // firstPhrase returns a text up to its first comma or semicolon.
