@@ -42,10 +42,10 @@ func WritePage(w io.Writer, name string, cells []Cell, list []Summary) error {
 		Chart template.HTML
 	}
 	page := struct {
-		Name     string
-		Metrics  []string
-		Sections []section
-	}{Name: name, Metrics: MetricNames(list)}
+		Name, Mixed string
+		Metrics     []string
+		Sections    []section
+	}{Name: name, Mixed: Mixed(list), Metrics: MetricNames(list)}
 	for i, chart := range charts(cells, list) {
 		page.Sections = append(page.Sections, section{list[i], template.HTML(chart.SVG())}) // plot escapes its texts
 	}

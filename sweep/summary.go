@@ -3,6 +3,9 @@ package sweep
 import (
 	"fmt"
 	"math"
+	"regexp"
+	"slices"
+	"strings"
 
 	"universal-transformer/internal/significance"
 )
@@ -18,6 +21,7 @@ type Summary struct {
 	Metrics    []Spread `json:"metrics"`
 	Validation Spread   `json:"validation"` // cross entropy, nats per token
 	Seconds    Spread   `json:"seconds"`    // training time
+	TrainedBy  []string `json:"trained_by"` // builds and backends of its runs, each once: "0.2.0+70be9d05caaf, cpu:avx2"
 
 	BestSeed    uint64   `json:"best_seed"`    // seed with the lowest validation cross entropy
 	BestMetrics []Metric `json:"best_metrics"` // metrics of that seed
@@ -84,7 +88,7 @@ func Summarize(cells []Cell) ([]Summary, error) {
 
 // summarize returns the summary of one cell.
 func summarize(name string, results []Result) (Summary, error) {
-	s := Summary{Cell: name, Seeds: []uint64{}, Metrics: []Spread{}, BestMetrics: []Metric{}}
+	s := Summary{Cell: name, Seeds: []uint64{}, Metrics: []Spread{}, TrainedBy: []string{}, BestMetrics: []Metric{}}
 	var validations, seconds []float64
 	var names []string // of metrics; a seed may lack one that had nothing to measure
 	values := map[string][]float64{}
@@ -96,6 +100,9 @@ func summarize(name string, results []Result) (Summary, error) {
 		}
 		s.Model, s.Parameters, s.Seeds = r.Model, r.Parameters, append(s.Seeds, r.Seed)
 		validations, seconds = append(validations, r.Validation), append(seconds, r.Seconds)
+		if by := trainedBy(r.TrainedBy); by != "" && !slices.Contains(s.TrainedBy, by) {
+			s.TrainedBy = append(s.TrainedBy, by)
+		}
 		figures := m.figures()
 		for _, metric := range figures {
 			if values[metric.Name] == nil {
@@ -112,6 +119,36 @@ func summarize(name string, results []Result) (Summary, error) {
 	}
 	s.Validation, s.Seconds = spread("", validations), spread("", seconds)
 	return s, nil
+}
+
+// trainedBy names what trained a run, without the number of threads; "" if it is not recorded.
+func trainedBy(p Provenance) string {
+	backend := numberOfThreads.ReplaceAllStringFunc(p.Backend, func(option string) string {
+		if strings.HasSuffix(option, ",") {
+			return option[:1]
+		}
+		return ""
+	})
+	return strings.TrimPrefix(strings.TrimSuffix(p.Build()+", "+backend, ", "), ", ")
+}
+
+// numberOfThreads is an option of a recorded backend that only changes the order of sums.
+var numberOfThreads = regexp.MustCompile(`[:,]threads=\d+,?`)
+
+// Mixed says that the runs were trained by more than one build or backend, which are named, or returns "".
+func Mixed(list []Summary) string {
+	var all []string
+	for _, s := range list {
+		for _, by := range s.TrainedBy {
+			if !slices.Contains(all, by) {
+				all = append(all, by)
+			}
+		}
+	}
+	if len(all) < 2 {
+		return ""
+	}
+	return "not all runs were trained by the same build and backend, which may be a reason for differences: " + strings.Join(all, "; ")
 }
 
 // markBest marks the cell with the lowest mean validation cross entropy, if all cells have results.

@@ -69,7 +69,7 @@ Files in the folder of the sweep (--out):
 
 With --json: an object with the fields "name", "page" and "cells". Each cell has cell, model,
 parameters, seeds, missing, metrics, validation, seconds (each with name, mean, deviation and n),
-best_seed, best_metrics and best. The metrics of models with adaptive halting include encoder steps
+trained_by (builds and backends), best_seed, best_metrics, best and p. The metrics of models with adaptive halting include encoder steps
 and decoder steps, the mean steps per position.`
 
 func newSweep() *cobra.Command {
@@ -255,6 +255,11 @@ func (f *sweepFlags) report(w io.Writer, name string, cells []sweep.Cell) error 
 	}
 	if err := printSummaries(w, list); err != nil {
 		return err
+	}
+	if mixed := sweep.Mixed(list); mixed != "" {
+		if _, err := fmt.Fprintf(w, "note: %s\n", mixed); err != nil {
+			return err
+		}
 	}
 	_, err = fmt.Fprintf(w, "page: %s\n", path)
 	return err
