@@ -6,7 +6,7 @@ import "slices"
 const (
 	PapersPositions  = "the paper's setting: its positions, or none"
 	OtherPositions   = "trained alike: our positions, the same data and regularization for all"
-	ExtendedUpdates  = "the same with half as many updates again, and larger tests"
+	ExtendedUpdates  = "trained alike with half as many updates again, and tested on more sequences"
 	AdamPositions    = "trained alike with Adam, and positions that were chosen by accuracy at length 400"
 	CoupledPositions = "coupled positions, which tell the model the alignment of the answer"
 )
@@ -36,7 +36,7 @@ var table4Seen = []string{
 var table4Logged = []Logged{
 	{"copy 9,989 and addition 9,985 of 10,000 sequences of 400 symbols", "2026-11-28 · Table 4's block chosen on hard cases: three seeds of the Universal Transformer; pre-training on novels makes verb forms worse"},
 	{"reverse 10,000 of 10,000, and of 800 symbols 1,000 of 1,000", "2026-11-28 · Table 4's block with Muon, first seeds: addition is exact at 800 in one of two seeds, and the Transformer adds, too"},
-	{"after 12,000 instead of 8,000 updates, copy 9,997 and addition 9,993 of 10,000 of 400 symbols", "2026-11-28 · Table 4: 12,000 updates in place of 8,000: copy 9,997 of 10,000 sequences of 400"},
+	{"after 12,000 instead of 8,000 updates, addition 9,993 of 10,000 of 400 symbols", "2026-11-28 · Table 4: 12,000 updates in place of 8,000: copy 9,997 of 10,000 sequences of 400"},
 }
 
 // Table4 returns length generalization: copy, reverse and addition, trained on up to 40 symbols and tested at 400.

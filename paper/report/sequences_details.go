@@ -48,7 +48,7 @@ func (p *page) byLength(t paper.Table, c paper.Column) {
 	var lines []plot.Series
 	for _, r := range t.Rows {
 		for _, result := range p.book.of(r.Family, c.Name) {
-			line := plot.Series{Dots: true, Name: fmt.Sprintf("%s, seed %d", r.Title, result.Seed)}
+			line := plot.Series{Dots: true, Name: fmt.Sprintf("%s, seed %d", t.Titles([]paper.Row{r})[0], result.Seed)}
 			for _, set := range t.Sets {
 				if s := result.set(set.Name); s != nil && set.Plot > 0 {
 					line.Points = append(line.Points, plot.Point{X: float64(set.Plot), Y: s.Decoded.Sequences.Value()})
