@@ -92,6 +92,10 @@ var (
 		Fields: []string{"training.ponder.weight"},
 		Why:    "it exists only with halting; at the weight of the authors' code, these models halt after one step",
 	}
+	latePonder = Unequal{
+		Fields: []string{"training.ponder.delay", "training.ponder.weight"},
+		Why:    "they exist only with halting; with the cost of the authors' code from the start, task 19 is not learned",
+	}
 	meanPool = Unequal{
 		Fields: []string{"model.pool"},
 		Why:    "the answer is read from the mean over all positions, as in the authors' code, not from the position of the question",
