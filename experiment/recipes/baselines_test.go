@@ -112,15 +112,14 @@ func TestRowsDifferInTheModel(t *testing.T) {
 	same("translation-weighted-transformer/multi30k", "translation/multi30k", nil)
 	same("translation-small/multi30k", "translation/multi30k", nil)
 	same("translation-adaptive/multi30k", "translation/multi30k", ponder)
-	for _, set := range []string{"babi-10k-single/task03", "babi-1k-single/task20", "babi-10k-joint/joint", "babi-1k-joint/joint"} {
+	for _, set := range []string{"babi-10k-single/task03", "babi-1k-single/task20", "babi-10k-joint/joint", "babi-1k-joint/joint", "babi-1k-single-renamed/task20", "babi-1k-joint-renamed/joint"} {
 		family, task, _ := strings.Cut(set, "/")
 		same(family+"-transformer/"+task, set, nil)
-		same(family+"-adaptive/"+task, set, func(r, o *experiment.Run) { r.Training.Stop.Accuracy = o.Training.Stop.Accuracy })
-	}
-	for _, set := range []string{"babi-1k-single-renamed/task20", "babi-1k-joint-renamed/joint"} {
-		family, task, _ := strings.Cut(set, "/")
-		same(family+"-transformer/"+task, set, nil)
-		same(family+"-adaptive/"+task, set, nil)
+		if family == "babi-10k-joint" {
+			same(family+"-adaptive/"+task, set, ponder)
+		} else {
+			same(family+"-adaptive/"+task, set, nil)
+		}
 	}
 }
 
