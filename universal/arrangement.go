@@ -66,8 +66,8 @@ func (c Config) NormsFirst() bool {
 	return c.PreNorm || branched && b.PreNorm
 }
 
-// NormsFirstField returns the path, from "model", of the field that puts layer normalization before the sub-layers, or "" if it is there
-// already or the arrangement has no such field.
+// NormsFirstField returns the path below model of the field that puts layer normalization before the sub-layers: "pre_norm". It returns "" if
+// the norms are there already, or if the arrangement has no such field.
 func (c Config) NormsFirstField() string {
 	_, branched := c.Arrangement.(Branched)
 	switch {

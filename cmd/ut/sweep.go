@@ -69,8 +69,8 @@ Files in the folder of the sweep (--out):
 
 With --json: an object with the fields "name", "page" and "cells". Each cell has cell, model,
 parameters, seeds, missing, metrics, validation, seconds (each with name, mean, deviation and n),
-trained_by (builds and backends), best_seed, best_metrics, best and p. The metrics of models with adaptive halting include encoder steps
-and decoder steps, the mean steps per position.`
+trained_by (builds and backends), best_seed, best_metrics, best and p. The metrics of models with
+adaptive halting include encoder steps and decoder steps, the mean steps per position.`
 
 func newSweep() *cobra.Command {
 	f := sweepFlags{}

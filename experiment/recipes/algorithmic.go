@@ -99,7 +99,7 @@ func countedFromBothEnds(of task.Definition) experiment.Run {
 	}
 }
 
-// extended has half as many updates again.
+// extended returns a run with half as many updates again.
 func extended(r experiment.Run) experiment.Run {
 	r.Training.Steps += r.Training.Steps / 2
 	return r

@@ -127,9 +127,10 @@ func babiTransformer(r experiment.Run) experiment.Run {
 // from the mean over all positions, task 16 is not learned.
 func babiAdaptive(r experiment.Run) experiment.Run { return withHalting(r, adaptive(6, 1)) }
 
-// babiAdaptiveLate has dynamic halting whose positions run nearly all of at most four steps, as many as the fixed depth, in half of the updates of
-// [muonForAllTasks]. They cost nothing until then, and less than in the authors' code afterwards. With a limit of six steps and the cost of that code
-// from the start, task 19 is not learned; with this bias and a limit of six, all tasks are learned more slowly (docs/log.md).
+// babiAdaptiveLate has dynamic halting with at most four steps, the depth of the other models. The bias of the halting unit makes positions run nearly
+// all of them at first. Steps cost nothing in the first half of the updates of [muonForAllTasks], and a tenth of the authors' weight afterwards. With
+// at most six steps and the authors' cost from the start, task 19 is not learned; with at most six steps, this bias and this cost, all tasks
+// are learned more slowly (docs/log.md).
 func babiAdaptiveLate(r experiment.Run) experiment.Run {
 	r = withHalting(r, adaptive(4, -3))
 	r.Training.Ponder = objective.PonderSchedule{Weight: lowPonder.Weight, Delay: 10_000}

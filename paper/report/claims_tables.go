@@ -59,7 +59,7 @@ func judgeAgreement(b book) judgement {
 	return judgement{ours: strings.Join(ours, ", "), verdict: NotComparable, reason: "trained on a tenth of the rows", why: "the ranking has sentences with more attractors than the paper's; trained on a tenth of the rows"}
 }
 
-// accuraciesReached compares a figure with the paper's, rounded as the paper prints it.
+// reached compares a figure with the paper's, rounded as the paper prints it.
 func reached(ours, papers float64, format string) judgement {
 	j := judgement{ours: fmt.Sprintf(format, ours), verdict: NotReproduced}
 	if rounded(ours, format) >= rounded(papers, format) {
