@@ -195,8 +195,8 @@ func (e LineErrors) Unwrap() (errs []error) {
 
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
 // decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output: its last line may be a part of an answer,
-// without a line break. Texts of Stop are written. Nothing is written after Stream has returned. It returns the answers as Decode does, without details. Lines without an answer are written empty, and Stream
-// returns [LineErrors] at the end.
+// without a line break. Texts of Stop are written. Nothing is written after Stream has returned. It returns the answers as Decode does, without
+// details. Lines without an answer are written empty, and Stream returns [LineErrors] at the end.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
 	answers, err := m.StreamTokens(ctx, w, lines, o, nil)
 	if err != nil {
@@ -205,8 +205,8 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 	return answers, lineErrors(answers)
 }
 
-// StreamTokens is like Stream, but returns errors of lines in their answers only, and calls watch with each token of each line as soon as it is chosen, after writing what is complete.
-// Tokens of different lines come in any order. watch may be nil.
+// StreamTokens is like Stream, but returns errors of lines in their answers only, and calls watch with each token of each line as soon as it is
+// chosen, after writing what is complete. Tokens of different lines come in any order. watch may be nil.
 func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o DecodeOptions, watch func(line int, t Token)) ([]Answer, error) {
 	answers, queries, at, err := m.queries(lines, o)
 	if err != nil {

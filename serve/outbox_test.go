@@ -70,13 +70,13 @@ func TestAnswersThatNobodyReads(t *testing.T) {
 		slow = append(slow, neverRead(t, s, "/v1/trace", trace))
 	}
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", completion); status != http.StatusOK {
-		t.Errorf("beside answers that nobody reads: %d %s", status, text)
+		t.Errorf("beside answers that are not read: %d %s", status, text)
 	}
 	if slow[0].cut() || slow[1].cut() {
 		t.Error("an answer is cut off although there is room")
 	}
 	if status, text := send(t, web, http.MethodPost, "/v1/trace", trace); status != http.StatusOK {
-		t.Errorf("a trace beside answers that nobody reads: %d %.300s", status, text)
+		t.Errorf("a trace beside answers that are not read: %d %.300s", status, text)
 	}
 	if !slow[0].cut() || slow[1].cut() {
 		t.Errorf("cut off: %v %v, want the oldest one only", slow[0].cut(), slow[1].cut())
