@@ -143,6 +143,13 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*threads && d.M*d.N*d.K >= each*em.prog.Machine.Share
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
 	d.Direct = (few || d.Transposed()) && d.PaysToReadDirectly()   // if a is transposed, sums are long and rows few, as in gradients of weights
+	if rows := d.M; !d.Direct {
+		if d.Shared {
+			rows /= threads
+		}
+		d.Late = d.PaysToPackLate(rows)
+		d.Direct = d.Late
+	}
 	em.needScratch(d.StripBytes() + exec.CacheLine)
 	defer em.keep(d, right)
 	if !d.Shared {
@@ -216,7 +223,7 @@ func (em *emitter) keep(d *exec.Dot, right packing) {
 	if slot < 0 {
 		slot = em.temp(0) // callers have the memory
 		kept := *d
-		kept.Packed, kept.Direct = slot, false
+		kept.Packed, kept.Direct, kept.Late = slot, false, false
 		d.Kept = &kept
 	}
 	em.kept = append(em.kept, keptSlot{right, slot})

@@ -9,6 +9,7 @@ type Gemm struct {
 	lanes        int // columns that are loaded at once, even if fewer are needed
 	directRows   int // maximum number of rows of a product for which reading b in place costs less than packing it
 	nearTerms    int // maximum distance of terms, in bytes, at which reading a transposed a in place costs less than copying it
+	lateRows     int // maximum number of rows of a product with a transposed a whose panels Multiply packs, one after the other
 
 	// pack copies k x cols elements (cols <= nr), strided in bytes, to [k][nr], with zeros after cols.
 	pack func(dst, b unsafe.Pointer, k, cols, kStride, nStride int)
@@ -16,6 +17,10 @@ type Gemm struct {
 	// packRows copies k rows of whole panels, which are adjacent in b, to panels at a distance of panelBytes. It is nil if pack is as
 	// fast.
 	packRows func(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int)
+
+	// packStrip copies k terms of at most MR rows, which are adjacent and which the mask has, to [k][MR], with zeros for the other rows. It may write
+	// up to 16 bytes more. It is nil if packStrips has nothing faster than Go's loops.
+	packStrip func(dst, a unsafe.Pointer, k, kStride int, mask uintptr)
 
 	// run computes c[r, j] (+)= sum over i of a[r, i] * panel[i, j], each sum in the order of i.
 	run func(call *GemmCall, rows, cols int)

@@ -48,11 +48,19 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
 		}
 	}
-	// A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no time (docs/log.md, 2026-11-23).
-	// A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less of each line (docs/log.md, 2026-11-29).
-	rows, directRows, nearTerms := packRows256, 96, 255
-	if bits {
+	// A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no time on AMD's processors (docs/log.md,
+	// 2026-11-23). A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less of each line (docs/log.md,
+	// 2026-11-29). On Intel's both operands of gradients of weights are copied with 512 bits, too (docs/log.md, 2026-11-30).
+	rows, directRows, nearTerms, lateRows := packRows256, 96, 255, 0
+	var strip func(dst, a unsafe.Pointer, k, kStride int, mask uintptr)
+	switch {
+	case bits && vendor() == intel:
+		rows, lateRows = packRows512, 512
+	case bits:
 		rows, directRows, nearTerms = packRows512, math.MaxInt, farApart
+	}
+	if bits && size == 4 {
+		strip = packStripZ32
 	}
 	gemv, dots := gemvY32, gemvDotsY32
 	if size == 8 {
@@ -60,7 +68,8 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 	}
 	return &Gemm{
 		packRows: rows, gemv: gemv, gemvSplitK: one.splitK, gemvPanels: one.panels, gemvDots: dots,
-		MR: len(table), NR: nr, lanes: lanes, size: size, directRows: directRows, nearTerms: nearTerms,
+		MR: len(table), NR: nr, lanes: lanes, size: size, directRows: directRows, nearTerms: nearTerms, lateRows: lateRows,
+		packStrip: strip,
 		pack: func(dst, b unsafe.Pointer, k, cols, kStride, nStride int) {
 			if size == 4 && kStride == 4 && nStride != 4 {
 				packTransposed32(dst, b, k, cols, nr, nStride)
@@ -86,6 +95,12 @@ func laneMask(size, skip int) uintptr {
 	}
 	return uintptr(unsafe.Pointer(&laneMasks64[skip]))
 }
+
+// intel is what vendor returns on Intel's processors: GenuineIntel.
+const intel = 'G' | 'e'<<8 | 'n'<<16 | 'u'<<24
+
+// vendor returns the first four letters of the name of the processor's vendor, the first one lowest.
+func vendor() uint32
 
 func addGemm(s *Set) {
 	if s.Level == levelAVX512 {

@@ -4,7 +4,7 @@ import "unsafe"
 
 const (
 	// BlockK is the number of terms of a sum that are multiplied before the next ones.
-	BlockK = 512 // rows of a packed panel: with 32 columns of float32, 32 KB
+	BlockK = 512 // rows of a packed panel: with 32 columns of float32, 64 KB
 	blockM = 384 // rows of the left operand that are multiplied with one panel after the other
 )
 
@@ -21,6 +21,7 @@ type Matmul struct {
 	PackA    bool // elements of a strip of a are far apart: copy them first
 	Direct   bool // read b in place
 	SplitK   bool // a single row may be computed from partial sums, so its last bits may differ from those among other rows
+	Late     bool // b is Direct, but Multiply packs each panel before it multiplies with it; requires CanPackLate
 	Dots     bool // b is Direct and read column by column, with partial sums as with SplitK; requires CanDot
 }
 
@@ -40,6 +41,18 @@ func (g *Matmul) PaysToReadDirectly() bool {
 	few := g.M <= g.Kernel.directRows
 	many := g.BN == g.Kernel.size && g.N >= 4*g.Kernel.NR && !g.Kernel.Rounds()
 	return few && (many || g.CanReadDirectly())
+}
+
+// PaysToPackLate reports whether Multiply should pack the panels of b, if rows of c are computed together. What is packed, is then still in a cache when
+// it is multiplied. Products of more rows would pack each panel for each block of rows, and those of few have too little use for it.
+func (g *Matmul) PaysToPackLate(rows int) bool {
+	const least = 64
+	return g.CanPackLate() && g.Transposed() && g.M <= g.Kernel.lateRows && rows >= least
+}
+
+// CanPackLate reports whether Multiply can pack the panels of b.
+func (g *Matmul) CanPackLate() bool {
+	return g.BN == g.Kernel.size && g.Kernel.packRows != nil && !g.Kernel.Rounds()
 }
 
 // farApart is the distance of terms, in bytes, beyond which their lines displace each other from every cache close to a processor.
@@ -75,7 +88,7 @@ func (g *Matmul) CanReadDirectly() bool {
 // raggedPanel returns the last panel if b is read in place and the rows of that panel are no whole vectors, so that it is packed
 // nevertheless, or -1.
 func (g *Matmul) raggedPanel() int {
-	if g.Direct && !g.Dots && g.N%g.Kernel.lanes != 0 {
+	if g.Direct && !g.Dots && !g.Late && g.N%g.Kernel.lanes != 0 {
 		return g.Panels() - 1
 	}
 	return -1
@@ -95,7 +108,7 @@ func (g *Matmul) StripBytes() int {
 		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*g.Kernel.rounded.row(min(g.K, BlockK)) + roundedEdge
 	}
 	bytes := 0
-	if g.raggedPanel() >= 0 {
+	if g.Late || g.raggedPanel() >= 0 {
 		bytes = g.Kernel.panelBytes(min(g.K, BlockK))
 	}
 	if g.PackA {
@@ -170,7 +183,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	}
 	x := block{Area: w, b: b, c: c, ragged: g.raggedPanel()}
 	x.row, x.panel = w.origin()
-	if x.ragged >= 0 {
+	if g.Late || x.ragged >= 0 {
 		x.last, strips = strips, unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
 	}
 	for x.K0 = w.K0; x.K0 < w.K1; x.K0 += BlockK {
@@ -207,9 +220,9 @@ type block struct {
 	b, c   unsafe.Pointer // of the whole product, or of an area alone
 	row    int            // of the first element of c, and its panel
 	panel  int
-	rows   int // of a packed panel
-	ragged int // the panel that is packed in last, or -1
-	last   unsafe.Pointer
+	rows   int            // of a packed panel
+	ragged int            // the panel that is packed in last, or -1
+	last   unsafe.Pointer // memory for that panel, or for the one that is packed late
 }
 
 // at returns the address of the first row of the block in a panel of c.
@@ -246,7 +259,10 @@ func (g *Matmul) multiplyBlock(call *GemmCall, x *block) {
 func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
 	kr := g.Kernel
 	panel := g.panel(x.b, x.K0, x.rows, p)
-	if p == x.ragged {
+	if g.Late {
+		g.packLate(x.last, panel, call.k, p)
+	}
+	if g.Late || p == x.ragged {
 		panel, call.panelRow = x.last, kr.NR*kr.size
 	}
 	call.following = 0
@@ -266,4 +282,14 @@ func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
 		call.prefetch(x.strip, (x.R1-m-1)/kr.MR)
 		kr.run(call, min(kr.MR, x.R1-m), cols)
 	}
+}
+
+// packLate copies k rows of panel p of b.
+func (g *Matmul) packLate(dst, panel unsafe.Pointer, k, p int) {
+	kr := g.Kernel
+	if cols := g.N - p*kr.NR; cols < kr.NR {
+		kr.pack(dst, panel, k, cols, g.BK, g.BN)
+		return
+	}
+	kr.packRows(dst, panel, k, 1, g.BK, 0)
 }

@@ -17,7 +17,13 @@ func copiedBytes(bytes int) int { return RoundUp(bytes, 128) + 64 }
 func packStrips(dst, a unsafe.Pointer, k, rows, rowStride, kStride int, kr *Gemm) {
 	strip := copiedBytes(k * kr.MR * kr.size)
 	done := 0
-	if rowStride == kr.size {
+	switch {
+	case rowStride == kr.size && kr.packStrip != nil:
+		for r := 0; r < rows; r += kr.MR {
+			kr.packStrip(unsafe.Add(dst, r/kr.MR*strip), unsafe.Add(a, r*kr.size), k, kStride, 1<<min(kr.MR, rows-r)-1)
+		}
+		return
+	case rowStride == kr.size:
 		switch kr.size * kr.MR {
 		case 24:
 			done = packWhole24(dst, a, k, rows/kr.MR, kStride, strip)

@@ -40,3 +40,8 @@ func packRows512(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int)
 //
 //go:noescape
 func packRows256(dst, b unsafe.Pointer, k, panels, kStride, panelBytes int)
+
+// packStripZ32 is Gemm.packStrip for strips of twelve rows of 4 bytes. Behind the last term it writes 16 bytes more.
+//
+//go:noescape
+func packStripZ32(dst, a unsafe.Pointer, k, kStride int, mask uintptr)

@@ -136,7 +136,7 @@ func (b *block) begin() {
 	}
 	b.each("R14", func(r, j int) {
 		if b.width == 64 || j == 0 {
-			b.p("PREFETCHT0 %d(R14)", j*b.width)
+			b.p("%s %d(R14)", b.prefetchResult(), j*b.width)
 		}
 		if b.terms == 4 {
 			b.p("%s %c%d, %s", strings.Replace(b.wordMove(), "DQU", "DQA", 1), b.reg, j, b.sum(r, j))
@@ -144,6 +144,20 @@ func (b *block) begin() {
 		}
 		b.p("VXORPS %s, %s, %s", b.sum(r, j), b.sum(r, j), b.sum(r, j))
 	})
+}
+
+// ahead is the distance, in bytes, at which wide blocks prefetch their panel.
+const ahead = 1024
+
+// wide reports whether the operands are floating-point numbers in registers of 64 bytes. A panel of 512 terms is then larger than the first cache.
+func (b *block) wide() bool { return b.masked && b.terms == 1 }
+
+// prefetchResult returns the instruction that prefetches c. Wide blocks prefetch it to the second cache only, as the first has no room left.
+func (b *block) prefetchResult() string {
+	if b.wide() {
+		return "PREFETCHT1"
+	}
+	return "PREFETCHT0"
 }
 
 // scale makes numbers of the sums: times the scales of columns, which are behind the terms of the panel, and those of rows, behind theirs.
@@ -194,6 +208,11 @@ func (b *block) loop() {
 		}
 	}
 	b.p("PREFETCHT0 (R14)")
+	for j := range b.vectors {
+		if b.wide() {
+			b.p("PREFETCHT0 %d(SI)", ahead+j*b.width)
+		}
+	}
 	b.p("ADDQ $64, R14")
 	b.p("ADDQ R13, SI")
 	for i := range b.groups() {

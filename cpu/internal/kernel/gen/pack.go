@@ -10,7 +10,20 @@ func pack(w *bytes.Buffer) {
 	packRows(w, "packRows512", "Z", 64)
 	packRows(w, "packRows256", "Y", 32)
 	packTurned(w)
+	packStrip(w)
 	prefetch(w)
+	vendor(w)
+}
+
+// vendor writes vendor.
+func vendor(w *bytes.Buffer) {
+	p := func(line string) { fmt.Fprintf(w, "\t%s\n", line) }
+	fmt.Fprint(w, "\n// func vendor() uint32\nTEXT ·vendor(SB), NOSPLIT, $0-4\n")
+	p("XORL AX, AX")
+	p("XORL CX, CX")
+	p("CPUID")
+	p("MOVL BX, ret+0(FP)")
+	p("RET")
 }
 
 // prefetch writes prefetch.
@@ -64,6 +77,25 @@ func packRows(w *bytes.Buffer, name, register string, width int) {
 	p("ADDQ $%d, DI", 2*width)
 	p("DECQ CX")
 	p("JNE row")
+	fmt.Fprintln(w, "done:")
+	p("VZEROUPPER")
+	p("RET")
+}
+
+// packStrip writes packStripZ32. A store overwrites what the one before it has written behind its twelve elements.
+func packStrip(w *bytes.Buffer) {
+	p := arguments(w, "packStripZ32(dst, a unsafe.Pointer, k, kStride int, mask uintptr)",
+		[]string{"dst", "a", "k", "kStride", "mask"}, []string{"DI", "SI", "CX", "R8", "R9"})
+	p("KMOVW R9, K1")
+	p("TESTQ CX, CX")
+	p("JE done")
+	fmt.Fprintln(w, "term:")
+	p("VMOVUPS.Z (SI), K1, Z0")
+	p("VMOVUPS Z0, (DI)")
+	p("ADDQ R8, SI")
+	p("ADDQ $48, DI")
+	p("DECQ CX")
+	p("JNE term")
 	fmt.Fprintln(w, "done:")
 	p("VZEROUPPER")
 	p("RET")
