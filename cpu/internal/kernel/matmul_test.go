@@ -82,7 +82,7 @@ func TestPaysToPackLate(t *testing.T) {
 		rows int
 		want bool
 	}{
-		{"all rows", gradient, 512, true}, {"64 rows", gradient, 64, true}, {"63 rows", gradient, 63, false}, {"513 rows", more, 513, false},
+		{"all rows", gradient, 512, true}, {"128 rows", gradient, 128, true}, {"127 rows", gradient, 127, false}, {"513 rows", more, 513, false},
 		{"not transposed", forward, 512, false}, {"b transposed", turned, 512, false}, {"another kernel", none, 512, false},
 	} {
 		if got := c.g.PaysToPackLate(c.rows); got != c.want {
