@@ -42,3 +42,24 @@ func TestOperationsOfEncoding(t *testing.T) {
 		}
 	}
 }
+
+// Every work runs, and decoding has a cache unless it is to have none.
+// Caught when planted: a beam of no rows for greedy decoding, which method.Search refuses.
+func TestEveryWorkRuns(t *testing.T) {
+	tiny := Shape{Width: 8, Filter: 8, Heads: 2, Steps: 2, MaxSteps: 3, Batch: 2, Length: 4, Vocabulary: 9}
+	beam, uncached := tiny, tiny
+	beam.Beam, uncached.Uncached = 3, true
+	for _, c := range []struct {
+		name, what string
+		shape      Shape
+		cache      bool
+	}{
+		{"train", "train", tiny, false}, {"act", "act", tiny, false}, {"encode", "encode", tiny, false},
+		{"greedy", "decode", tiny, true}, {"beam", "decode", beam, true}, {"uncached", "decode", uncached, false},
+	} {
+		r, err := Run(c.what, enginetest.Backend(t), c.shape, 0, 1)
+		if err != nil || r.TokensPerSecond <= 0 || (r.CacheBytes > 0) != c.cache {
+			t.Errorf("%s: %v tokens/s, %d bytes of cache, %v", c.name, r.TokensPerSecond, r.CacheBytes, err)
+		}
+	}
+}

@@ -197,7 +197,10 @@ func (w *work) decode(rng *rand.Rand) (func() error, error) {
 	for i := range limits {
 		limits[i] = w.shape.Length
 	}
-	method := decoding.Method{Beam: decoding.Beam{Width: w.shape.Beam, Alpha: 0.6}}
+	var method decoding.Method // greedy
+	if w.shape.Beam > 0 {
+		method.Beam = decoding.Beam{Width: w.shape.Beam, Alpha: 0.6}
+	}
 	search := func(next decoding.Next) error {
 		_, err := method.Search(context.Background(), decoding.Request{Limits: limits, Next: endless(next)})
 		return err
