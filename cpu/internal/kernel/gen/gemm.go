@@ -184,6 +184,9 @@ func (b *block) loop() {
 	if b.quadsY() {
 		b.p("VMOVDQU ·ones16(SB), Y0")
 	}
+	if b.wide() && b.vectors == 1 {
+		b.unrolled()
+	}
 	b.label("loop")
 	for j := range b.vectors {
 		if !b.quadsY() { // it reads them from memory, for want of registers
@@ -220,6 +223,44 @@ func (b *block) loop() {
 	}
 	b.p("DECQ CX")
 	b.p("JNE loop")
+}
+
+// unrolled writes a loop over four terms at once, which are adjacent in a, and goes on with the loop over single ones. With one vector a row, each
+// broadcast is used once, so that it is part of the multiplication: otherwise decoding would take longer than multiplying.
+func (b *block) unrolled() {
+	const terms = 4
+	b.p("CMPQ R9, $%d", elementBytes(b.suffix))
+	b.p("JNE loop")
+	b.p("SUBQ $%d, CX", terms)
+	b.p("JLT rest")
+	b.label("four")
+	for i := range terms {
+		b.p("%s (SI), %c%d", b.move, b.reg, i%2)
+		for r := range b.rows {
+			b.p("VFMADD231%s.BCST %d%s, %c%d, %s", b.suffix, i*elementBytes(b.suffix), b.row(r), b.reg, i%2, b.sum(r, 0))
+		}
+		b.p("ADDQ R13, SI")
+		if i == 0 {
+			b.p("PREFETCHT0 (R14)")
+			b.p("ADDQ $%d, R14", terms*64)
+		}
+	}
+	for i := range b.groups() {
+		b.p("ADDQ $%d, %s", terms*elementBytes(b.suffix), rowPointers[i])
+	}
+	b.p("SUBQ $%d, CX", terms)
+	b.p("JGE four")
+	b.label("rest")
+	b.p("ADDQ $%d, CX", terms)
+	b.p("JE store")
+}
+
+// elementBytes returns the size of an element of operations with a suffix.
+func elementBytes(suffix string) int {
+	if suffix == "PD" {
+		return 8
+	}
+	return 4
 }
 
 // repeats reports whether the function computes several strips of a, one after the other, if the call asks for them.
