@@ -146,20 +146,6 @@ func (b *block) begin() {
 	})
 }
 
-// ahead is the distance, in bytes, at which wide blocks prefetch their panel.
-const ahead = 1024
-
-// wide reports whether the operands are floating-point numbers in registers of 64 bytes. A panel of 512 terms is then larger than the first cache.
-func (b *block) wide() bool { return b.masked && b.terms == 1 }
-
-// prefetchResult returns the instruction that prefetches c. Wide blocks prefetch it to the second cache only, as the first has no room left.
-func (b *block) prefetchResult() string {
-	if b.wide() {
-		return "PREFETCHT1"
-	}
-	return "PREFETCHT0"
-}
-
 // scale makes numbers of the sums: times the scales of columns, which are behind the terms of the panel, and those of rows, behind theirs.
 func (b *block) scale() {
 	for j := range b.vectors {
@@ -173,94 +159,6 @@ func (b *block) scale() {
 			}
 		}
 	}
-}
-
-// loop adds up the products of k terms.
-func (b *block) loop() {
-	b.p("MOVQ 80(DI), R13")
-	b.p("MOVQ 88(DI), R14")
-	b.p("TESTQ CX, CX")
-	b.p("JE store")
-	if b.quadsY() {
-		b.p("VMOVDQU ·ones16(SB), Y0")
-	}
-	if b.wide() && b.vectors == 1 {
-		b.unrolled()
-	}
-	b.label("loop")
-	for j := range b.vectors {
-		if !b.quadsY() { // it reads them from memory, for want of registers
-			b.p("%s %d(SI), %c%d", b.move, j*b.width, b.reg, j)
-		}
-	}
-	for r := range b.rows {
-		b.p("%s %s, %c%d", b.broadcast, b.row(r), b.reg, 2+r%2)
-		for j := range b.vectors {
-			switch {
-			case b.quadsY():
-				for _, line := range dotQuads(fmt.Sprintf("%d(SI)", j*b.width), 2+r%2, 1, 0, 4+r*b.vectors+j) {
-					b.p("%s", line)
-				}
-			case b.terms == 4:
-				b.p("VPDPBUSD Z%d, Z%d, %s", j, 2+r%2, b.sum(r, j))
-			case b.terms == 2:
-				b.p("%s", dotPairs(2+r%2, j, 4+r*b.vectors+j))
-			default:
-				b.p("VFMADD231%s %c%d, %c%d, %s", b.suffix, b.reg, j, b.reg, 2+r%2, b.sum(r, j))
-			}
-		}
-	}
-	b.p("PREFETCHT0 (R14)")
-	for j := range b.vectors {
-		if b.wide() {
-			b.p("PREFETCHT0 %d(SI)", ahead+j*b.width)
-		}
-	}
-	b.p("ADDQ $64, R14")
-	b.p("ADDQ R13, SI")
-	for i := range b.groups() {
-		b.p("ADDQ R9, %s", rowPointers[i])
-	}
-	b.p("DECQ CX")
-	b.p("JNE loop")
-}
-
-// unrolled writes a loop over four terms at once, which are adjacent in a, and goes on with the loop over single ones. With one vector a row, each
-// broadcast is used once, so that it is part of the multiplication: otherwise decoding would take longer than multiplying.
-func (b *block) unrolled() {
-	const terms = 4
-	b.p("CMPQ R9, $%d", elementBytes(b.suffix))
-	b.p("JNE loop")
-	b.p("SUBQ $%d, CX", terms)
-	b.p("JLT rest")
-	b.label("four")
-	for i := range terms {
-		b.p("%s (SI), %c%d", b.move, b.reg, i%2)
-		for r := range b.rows {
-			b.p("VFMADD231%s.BCST %d%s, %c%d, %s", b.suffix, i*elementBytes(b.suffix), b.row(r), b.reg, i%2, b.sum(r, 0))
-		}
-		b.p("ADDQ R13, SI")
-		if i == 0 {
-			b.p("PREFETCHT0 (R14)")
-			b.p("ADDQ $%d, R14", terms*64)
-		}
-	}
-	for i := range b.groups() {
-		b.p("ADDQ $%d, %s", terms*elementBytes(b.suffix), rowPointers[i])
-	}
-	b.p("SUBQ $%d, CX", terms)
-	b.p("JGE four")
-	b.label("rest")
-	b.p("ADDQ $%d, CX", terms)
-	b.p("JE store")
-}
-
-// elementBytes returns the size of an element of operations with a suffix.
-func elementBytes(suffix string) int {
-	if suffix == "PD" {
-		return 8
-	}
-	return 4
 }
 
 // repeats reports whether the function computes several strips of a, one after the other, if the call asks for them.
