@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// ahead is the distance, in bytes, at which wide blocks prefetch their panel.
-const ahead = 1024
+// ahead is the number of rows of the panel, at most 8, by which wide blocks prefetch it before they read it.
+const ahead = 8
 
 // wide reports whether the operands are floating-point numbers in registers of 64 bytes. A panel of 512 terms is then larger than the first cache.
 func (b *block) wide() bool { return b.masked && b.terms == 1 }
@@ -58,7 +58,7 @@ func (b *block) loop() {
 	b.p("PREFETCHT0 (R14)")
 	for j := range b.vectors {
 		if b.wide() {
-			b.p("PREFETCHT0 %d(SI)", ahead+j*b.width)
+			b.p("PREFETCHT0 %d(SI)(R13*%d)", j*b.width, ahead)
 		}
 	}
 	b.p("ADDQ $64, R14")
@@ -100,21 +100,15 @@ func (b *block) fours(label string, step int, row func(r int) string, pointers i
 	b.p("JLT %sRest", label)
 	b.label(label)
 	for i := range terms {
-		panel := "(SI)"
-		if i%2 == 1 {
-			panel = "(SI)(R13*1)"
-		}
 		for j := range b.vectors {
-			b.p("%s %d%s, %c%d", b.move, j*b.width, panel, b.reg, j)
-			b.p("PREFETCHT0 %d%s", ahead+j*b.width, panel)
+			b.p("%s %d(SI), %c%d", b.move, j*b.width, b.reg, j)
+			b.p("PREFETCHT0 %d(SI)(R13*%d)", j*b.width, ahead)
 		}
 		for r := range b.rows {
 			b.multiply(r, offset(i*step, row(r)))
 		}
 		b.p("PREFETCHT0 %d(R14)", 64*i)
-		if i%2 == 1 {
-			b.p("LEAQ (SI)(R13*2), SI")
-		}
+		b.p("ADDQ R13, SI")
 	}
 	b.p("ADDQ $%d, R14", 64*terms)
 	for i := range pointers {
