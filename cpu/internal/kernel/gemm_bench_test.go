@@ -20,21 +20,22 @@ func threadTime() int64 {
 	return usage.Utime.Nano() + usage.Stime.Nano()
 }
 
-// BenchmarkMatmul multiplies on one core, packing included. tn: the left operand is stored by columns; nt: the right one by rows. pn, pt: the rows of the
-// left operand are copied first.
+// BenchmarkMatmul multiplies on one core, packing included, in the way in which the compiler has gradients and other products computed. tn: the left
+// operand is stored by columns; nt: the right one by rows.
 func BenchmarkMatmul(b *testing.B) {
 	for _, c := range []struct {
 		m, k, n int
 		form    string
 	}{
-		{2048, 128, 128, "nn"}, {2048, 128, 512, "nn"}, {2048, 512, 128, "nn"}, {1024, 512, 2048, "nn"},
-		{2048, 128, 512, "nt"}, {128, 2048, 512, "tn"}, {512, 1024, 2048, "tn"}, {128, 2048, 512, "td"}, {128, 2048, 512, "dd"}, {128, 2048, 128, "dd"}, {512, 1024, 2048, "dd"}, {512, 1024, 2048, "td"}, {512, 2048, 128, "tn"}, {512, 2048, 128, "td"}, {128, 2048, 128, "tn"}, {128, 2048, 128, "td"}, {2048, 128, 512, "nd"}, {1024, 1024, 1024, "nn"}, {1024, 1024, 1024, "pn"}, {1024, 2048, 512, "nn"}, {1024, 2048, 512, "pn"}, {1024, 512, 2048, "pn"}, {2048, 512, 128, "pn"}, {2048, 128, 512, "pn"}, {1024, 2048, 512, "pt"}, {1024, 512, 512, "pt"}, {2048, 1024, 512, "tn"}, {512, 1024, 512, "tn"}, {1024, 512, 512, "pn"}, {64, 16, 64, "nt"}, {64, 64, 16, "nn"},
+		{2048, 128, 128, "nn"}, {2048, 128, 512, "nn"}, {2048, 512, 128, "nn"}, {1024, 512, 2048, "nn"}, {1024, 2048, 512, "nn"}, {1024, 512, 512, "nn"}, {1024, 1024, 1024, "nn"},
+		{2048, 128, 512, "nt"}, {1024, 2048, 512, "nt"}, {1024, 512, 2048, "nt"},
+		{128, 2048, 128, "tn"}, {128, 2048, 512, "tn"}, {512, 2048, 128, "tn"}, {512, 1024, 512, "tn"}, {512, 1024, 2048, "tn"}, {2048, 1024, 512, "tn"},
+		{64, 16, 64, "nt"}, {64, 64, 16, "nn"}, {48, 512, 16, "nn"},
 	} {
 		for _, kernel := range []*Gemm{Best().Gemm[dtypes.Float32], bestRounded(Best().Level, false, detect())} {
-			if kernel == nil || kernel.Rounds() && c.form[1] == 'd' {
-				continue
+			if kernel != nil {
+				benchmarkMatmul(b, kernel, c.form, c.m, c.k, c.n)
 			}
-			benchmarkMatmul(b, kernel, c.form, c.m, c.k, c.n)
 		}
 	}
 }
@@ -43,27 +44,16 @@ func benchmarkMatmul(b *testing.B, kernel *Gemm, form string, m, k, n int) {
 	b.Run(fmt.Sprintf("%s/%dx%dx%d/%s", form, m, k, n, kernel.Name), func(b *testing.B) {
 		x, y, z := make([]float32, m*k), make([]float32, k*n), make([]float32, m*n)
 		g := &Matmul{M: m, N: n, K: k, ARow: 4 * k, AK: 4, BK: 4 * n, BN: 4, CRow: 4 * n, Kernel: kernel}
-		if form == "tn" {
-			g.ARow, g.AK, g.PackA = 4, 4*m, true
+		if form[0] == 't' {
+			g.ARow, g.AK = 4, 4*m
 		}
-		if form == "td" {
-			g.ARow, g.AK, g.PackA, g.Direct = 4, 4*m, true, true
-		}
-		if form == "dd" {
-			g.ARow, g.AK, g.PackA, g.Direct = 4, 4*m, false, true
-		}
-		if form == "pn" {
-			g.PackA = true
-		}
-		if form == "nd" {
-			g.Direct = true
-		}
-		if form == "pt" {
-			g.PackA, g.BK, g.BN = true, 4, 4*k
-		}
-		if form == "nt" {
+		if form[1] == 't' {
 			g.BK, g.BN = 4, 4*k
 		}
+		g.PackA = g.PaysToPackA()
+		g.Direct = g.Transposed() && g.PaysToReadDirectly()
+		g.Late = !g.Direct && g.PaysToPackLate(m)
+		g.Direct = g.Direct || g.Late
 		packed, strips := make([]float32, g.PackedBytes()/4+1), make([]float32, g.StripBytes()/4+16)
 		clear(strips)
 		var call GemmCall
