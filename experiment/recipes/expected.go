@@ -163,7 +163,7 @@ var expected = map[string]string{
 	"babi-1k-joint-renamed-transformer/joint":       "0.4 % wrong; 114 minutes (1 seed)",
 	"babi-1k-joint-renamed/joint":                   "0.6 % wrong; 68 minutes (1 seed)",
 	"babi-1k-joint-transformer/joint":               "16.4 % wrong; 64 minutes (1 seed)",
-	"babi-1k-joint/joint":                           "12.8 % wrong; 35 minutes (1 seed)",
+	"babi-1k-joint/joint":                           "13.9 % wrong; 63 minutes (2 seeds)",
 	"babi-1k-single":                                "21.3 % wrong on average; 1 minute (100 runs)",
 	"babi-1k-single-adaptive":                       "21.9 % wrong on average; 2 minutes (60 runs)",
 	"babi-1k-single-adaptive/task01":                "0.3 % wrong; 1 minute (3 seeds)",
