@@ -56,10 +56,10 @@ func copyCorner(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 	}
 }
 
-// pairsGemm sums products of pairs with AVX512_BF16.
+// pairsGemm sums products of pairs with AVX512_BF16. Intel's processors do so at half the rate of AMD's (docs/log.md, 2026-11-30).
 func pairsGemm() *Gemm {
 	g := wordsGemm("bf16 avx512", gemmPairsTable[:], oneRow{panels: [2]func(*GemmCall){gemvPanels2Pairs, gemvPanels4Pairs}}, rounded{packedForm: bfloat16Packed, packLeft: packRoundedRows})
-	g.pack, g.packRows = packRoundedPanel, packRoundedPanels
+	g.pack, g.packRows, g.Slow = packRoundedPanel, packRoundedPanels, vendor() == intel
 	return g
 }
 
