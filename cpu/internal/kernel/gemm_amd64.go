@@ -50,7 +50,7 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 	}
 	// A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no time on AMD's processors (docs/log.md,
 	// 2026-11-23). A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less of each line (docs/log.md,
-	// 2026-11-29). On Intel's both operands of gradients of weights are copied with 512 bits, too (docs/log.md, 2026-11-30).
+	// 2026-11-29). On Intel's processors, both operands of gradients of weights are copied with 512 bits, too (docs/log.md, 2026-11-30).
 	rows, directRows, nearTerms, lateRows := packRows256, 96, 255, 0
 	var strip func(dst, a unsafe.Pointer, k, kStride int, mask uintptr)
 	switch {

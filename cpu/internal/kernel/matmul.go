@@ -43,8 +43,8 @@ func (g *Matmul) PaysToReadDirectly() bool {
 	return few && (many || g.CanReadDirectly())
 }
 
-// PaysToPackLate reports whether Multiply should pack the panels of b, if rows of c are computed together. What is packed, is then still in a cache when
-// it is multiplied. Products of more rows would pack each panel for each block of rows, and those of few have too little use for it.
+// PaysToPackLate reports whether Multiply should pack the panels of b, if so many rows of c are computed together. A packed panel is then still in a cache when
+// it is multiplied. Products of more rows would pack each panel for each block of rows, and few rows do not make up for the packing.
 func (g *Matmul) PaysToPackLate(rows int) bool {
 	const least = 128
 	return g.CanPackLate() && g.Transposed() && g.M <= g.Kernel.lateRows && rows >= least
