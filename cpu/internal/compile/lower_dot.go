@@ -142,14 +142,11 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	d.Serial = d.Parts == 1
 	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*threads && d.M*d.N*d.K >= each*em.prog.Machine.Share
 	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
-	d.Direct = (few || d.Transposed()) && d.PaysToReadDirectly()   // if a is transposed, sums are long and rows few, as in gradients of weights
-	if rows := d.M; !d.Direct {
-		if d.Shared {
-			rows /= threads
-		}
-		d.Late = d.PaysToPackLate(rows)
-		d.Direct = d.Late
+	rows := d.M
+	if d.Shared {
+		rows /= threads
 	}
+	d.ReadRight(few, rows)
 	em.needScratch(d.StripBytes() + exec.CacheLine)
 	defer em.keep(d, right)
 	if !d.Shared {

@@ -48,20 +48,15 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 			masks = append(masks, [2]uintptr{laneMask(size, lanes-first), laneMask(size, lanes-second)})
 		}
 	}
-	// A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no time on AMD's processors (docs/log.md,
-	// 2026-11-23). A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less of each line (docs/log.md,
-	// 2026-11-29). On Intel's processors, both operands of gradients of weights are copied with 512 bits, too (docs/log.md, 2026-11-30).
-	rows, directRows, nearTerms, lateRows := packRows256, 96, 255, 0
+	rows := packRows256
 	var strip func(dst, a unsafe.Pointer, k, kStride int, mask uintptr)
-	switch {
-	case bits && vendor() == intel:
-		rows, lateRows = packRows512, 512
-	case bits:
-		rows, directRows, nearTerms = packRows512, math.MaxInt, farApart
+	if bits {
+		rows = packRows512
+		if size == 4 {
+			strip = packStripZ32
+		}
 	}
-	if bits && size == 4 {
-		strip = packStripZ32
-	}
+	directRows, nearTerms, lateRows := copied(bits, vendor())
 	gemv, dots := gemvY32, gemvDotsY32
 	if size == 8 {
 		gemv, dots = gemvY64, gemvDotsY64
@@ -86,6 +81,19 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 			table[len(table)-1][(cols-1)/lanes](call)
 		},
 	}
+}
+
+// copied returns Gemm's bounds of what is read in place. A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no
+// time on AMD's processors (docs/log.md, 2026-11-23). A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less
+// of each line (docs/log.md, 2026-11-29). On Intel's, both operands of gradients of weights are copied with 512 bits, too (docs/log.md, 2026-11-30).
+func copied(bits bool, vendor uint32) (directRows, nearTerms, lateRows int) {
+	switch {
+	case !bits:
+		return 96, 255, 0
+	case vendor == intel:
+		return 96, 255, 512
+	}
+	return math.MaxInt, farApart, 0
 }
 
 // laneMask returns the address of a mask in which all but the last skip lanes are set.

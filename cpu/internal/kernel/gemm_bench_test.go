@@ -51,9 +51,7 @@ func benchmarkMatmul(b *testing.B, kernel *Gemm, form string, m, k, n int) {
 			g.BK, g.BN = 4, 4*k
 		}
 		g.PackA = g.PaysToPackA()
-		g.Direct = g.Transposed() && g.PaysToReadDirectly()
-		g.Late = !g.Direct && g.PaysToPackLate(m)
-		g.Direct = g.Direct || g.Late
+		g.ReadRight(false, m)
 		packed, strips := make([]float32, g.PackedBytes()/4+1), make([]float32, g.StripBytes()/4+16)
 		clear(strips)
 		var call GemmCall

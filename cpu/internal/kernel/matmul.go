@@ -43,8 +43,16 @@ func (g *Matmul) PaysToReadDirectly() bool {
 	return few && (many || g.CanReadDirectly())
 }
 
-// PaysToPackLate reports whether Multiply should pack the panels of b, if so many rows of c are computed together. A packed panel is then still in a cache when
-// it is multiplied. Products of more rows would pack each panel for each block of rows, and few rows do not make up for the packing.
+// ReadRight chooses how b is read: in place, packed by Multiply, or packed before. few: each panel is used once or a few times by one thread. rows of
+// c are computed together. If a is transposed, sums are long and rows few, as in gradients of weights.
+func (g *Matmul) ReadRight(few bool, rows int) {
+	g.Direct = (few || g.Transposed()) && g.PaysToReadDirectly()
+	g.Late = !g.Direct && g.PaysToPackLate(rows)
+	g.Direct = g.Direct || g.Late
+}
+
+// PaysToPackLate reports whether Multiply should pack the panels of b, if so many rows of c are computed together. A packed panel is then still in a
+// cache when it is multiplied. Products of more rows would pack each panel for each block of rows, and few rows do not make up for the packing.
 func (g *Matmul) PaysToPackLate(rows int) bool {
 	const least = 128
 	return g.CanPackLate() && g.Transposed() && g.M <= g.Kernel.lateRows && rows >= least

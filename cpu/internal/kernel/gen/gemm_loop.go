@@ -39,6 +39,10 @@ func (b *block) loop() {
 		}
 	}
 	for r := range b.rows {
+		if b.terms == 1 {
+			b.multiply(r, b.row(r))
+			continue
+		}
 		b.p("%s %s, %c%d", b.broadcast, b.row(r), b.reg, 2+r%2)
 		for j := range b.vectors {
 			switch {
@@ -48,10 +52,8 @@ func (b *block) loop() {
 				}
 			case b.terms == 4:
 				b.p("VPDPBUSD Z%d, Z%d, %s", j, 2+r%2, b.sum(r, j))
-			case b.terms == 2:
-				b.p("%s", dotPairs(2+r%2, j, 4+r*b.vectors+j))
 			default:
-				b.p("VFMADD231%s %c%d, %c%d, %s", b.suffix, b.reg, j, b.reg, 2+r%2, b.sum(r, j))
+				b.p("%s", dotPairs(2+r%2, j, 4+r*b.vectors+j))
 			}
 		}
 	}
@@ -133,9 +135,9 @@ func offset(bytes int, address string) string {
 	return fmt.Sprintf("%d%s", before+bytes, address[at:])
 }
 
-// multiply adds to the sums of a row. If there is one vector, the broadcast is part of the multiplication.
+// multiply adds to the sums of a row. With AVX-512 the broadcast is part of the multiplication if there is one vector.
 func (b *block) multiply(r int, at string) {
-	if b.vectors == 1 {
+	if b.masked && b.vectors == 1 {
 		b.p("VFMADD231%s.BCST %s, %c0, %s", b.suffix, at, b.reg, b.sum(r, 0))
 		return
 	}
