@@ -162,7 +162,7 @@ var expected = map[string]string{
 	"babi-1k-joint-renamed-adaptive/joint":          "2.2 % wrong; 113 minutes (1 seed)",
 	"babi-1k-joint-renamed-transformer/joint":       "0.4 % wrong; 114 minutes (1 seed)",
 	"babi-1k-joint-renamed/joint":                   "0.6 % wrong; 68 minutes (1 seed)",
-	"babi-1k-joint-transformer/joint":               "16.4 % wrong; 64 minutes (1 seed)",
+	"babi-1k-joint-transformer/joint":               "15.8 % wrong; 44 minutes (2 seeds)",
 	"babi-1k-joint/joint":                           "13.9 % wrong; 63 minutes (2 seeds)",
 	"babi-1k-single":                                "21.3 % wrong on average; 1 minute (100 runs)",
 	"babi-1k-single-adaptive":                       "21.9 % wrong on average; 2 minutes (60 runs)",
