@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"errors"
+	"fmt"
 	"math"
 	"testing"
 	"time"
@@ -33,6 +35,26 @@ func TestEstimate(t *testing.T) {
 	e.update("b", training.Progress{Step: 2, Steps: 202}, at(52))
 	if p := e.progress(at(52)); p.Left != 400*time.Second {
 		t.Errorf("%+v", p)
+	}
+}
+
+// No time is left for updates that a failed run will not make; an interrupted run goes on.
+// Caught when planted: failed runs kept, interrupted ones removed, failed ones counted as done.
+func TestEstimateWithoutFailedRuns(t *testing.T) {
+	start := time.Unix(1000, 0)
+	for _, c := range []struct {
+		err  error
+		left time.Duration
+	}{{errors.New("a loss of NaN"), 0}, {fmt.Errorf("saved: %w", ErrInterrupted), 99 * time.Second}} {
+		var last Progress
+		w := work{Runner: Runner{Now: func() time.Time { return start.Add(time.Second) }, Progress: func(p Progress) { last = p }}, estimate: newEstimate(start, 2)}
+		cell := Cell{Recipe: "a"}
+		w.estimate.add(cell.Name(), 100)
+		w.estimate.update(cell.Name(), training.Progress{Step: 1, Steps: 100}, start)
+		w.finished(Outcome{Cell: cell, Err: c.err})
+		if last != (Progress{Cells: 2, Updates: 1, Rate: 1, Left: c.left}) {
+			t.Errorf("after %v: %+v", c.err, last)
+		}
 	}
 }
 

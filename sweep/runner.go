@@ -160,11 +160,12 @@ func (w *work) log(c Cell, line string) {
 func (w *work) finished(o Outcome) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if o.Err != nil && !errors.Is(o.Err, ErrInterrupted) {
-		w.errs = append(w.errs, fmt.Errorf("%s: %w", o.Cell.Name(), o.Err))
-	}
-	if o.Err == nil {
+	switch {
+	case o.Err == nil:
 		w.estimate.finish(o.Cell.Name())
+	case !errors.Is(o.Err, ErrInterrupted):
+		w.errs = append(w.errs, fmt.Errorf("%s: %w", o.Cell.Name(), o.Err))
+		w.estimate.drop(o.Cell.Name())
 	}
 	if w.Finished != nil {
 		w.Finished(o)
@@ -221,9 +222,12 @@ func (e *estimate) update(name string, p training.Progress, now time.Time) {
 
 // finish removes a finished run.
 func (e *estimate) finish(name string) {
-	delete(e.runs, name)
+	e.drop(name)
 	e.done++
 }
+
+// drop removes a run that makes no further updates.
+func (e *estimate) drop(name string) { delete(e.runs, name) }
 
 // progress estimates the remaining time: all remaining updates at the rate of all jobs, but at least the time of the slowest run.
 func (e *estimate) progress(now time.Time) Progress {
