@@ -44,7 +44,7 @@ func (m *Model) Diagnose(ctx context.Context, e Evaluation) (*Diagnosis, error) 
 		d.add(a.Tokens, e.Examples[i].Target)
 	}
 	aligned, ok := m.Run.Task.Value.(task.Aligned)
-	if !ok {
+	if !ok || !m.Traces() {
 		return d, nil
 	}
 	var heads []*headTally

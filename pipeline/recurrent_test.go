@@ -68,3 +68,27 @@ func TestRecurrentRun(t *testing.T) {
 		}
 	}
 }
+
+// Answers of a Neural GPU are diagnosed without its attention, of which it has none. Caught when planted: a recording of its steps.
+func TestDiagnoseNeuralGPU(t *testing.T) {
+	r, err := copier().Set(`model={"neural_gpu": {"width": 8}}`, "training.steps=2", "training.evaluate_every=2", "training.checkpoint_every=2", "training.validation=8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	m, err := pipeline.Load(dir, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	e, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Count: 4}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d, err := m.Diagnose(t.Context(), e); err != nil || d.OverTraced != 0 || d.Wrong == 0 {
+		t.Errorf("%+v, %v", d, err)
+	}
+}
