@@ -21,9 +21,10 @@ Further tab-separated texts on a line are alternatives: other answers to the sam
 texts. Their log-probabilities are tab-separated, too. Lines that arrive quickly are scored in
 batches.
 
-A line that cannot be scored is reported on standard error; in a pipe its place stays empty, and
-the exit code is 1 at the end. Tokens outside the vocabulary are read as <unknown> if the vocabulary
-has such a token, with a message on standard error; this overstates the probability of the text.
+A line that cannot be scored is reported on standard error; in a pipe its place is an empty line or,
+with --json, an object with the fields line and error, and the exit code is 1 at the end. Tokens
+outside the vocabulary are read as <unknown> if the vocabulary has such a token, with a message on
+standard error; this overstates the probability of the text.
 
 With --json: an object a line with the fields
   line          its number, from 1
@@ -85,29 +86,28 @@ func newScore() *cobra.Command {
 func scoreLines(c *cobra.Command, m *pipeline.Model, asJSON bool, limit int) error {
 	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {
-		batch, err := lines.next(c.Context(), maxLines)
-		for _, line := range scoreBatch(c.Context(), m, batch, limit) {
+		batch, end := lines.next(c.Context(), maxLines)
+		found, err := scoreBatch(c.Context(), m, batch, limit)
+		if err != nil {
+			return err
+		}
+		for _, line := range found {
 			bad.lines++
-			if c.Context().Err() != nil {
-				return c.Context().Err()
-			}
 			text, problem := line.format(&bad, asJSON)
 			if problem != nil {
-				bad.report(bad.lines, problem)
-				if err := bad.skip(); err != nil {
-					return err
-				}
-				continue
+				err = bad.refuse(problem, answerFormat{structuredFlags: structuredFlags{asJSON: asJSON}})
+			} else {
+				_, err = io.WriteString(c.OutOrStdout(), text+"\n")
 			}
-			if _, err := io.WriteString(c.OutOrStdout(), text+"\n"); err != nil {
+			if err != nil {
 				return err
 			}
 		}
-		if err == io.EOF {
+		if end == io.EOF {
 			return bad.end()
 		}
-		if err != nil {
-			return err
+		if end != nil {
+			return end
 		}
 	}
 }
@@ -119,8 +119,8 @@ type scoredLine struct {
 	err    error
 }
 
-// scoreBatch scores the texts of all lines together, or line by line if that fails.
-func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, limit int) []scoredLine {
+// scoreBatch scores the texts of all lines together.
+func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, limit int) ([]scoredLine, error) {
 	lines := make([]scoredLine, len(batch))
 	var all []pipeline.Pair
 	for i, line := range batch {
@@ -130,21 +130,19 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, limit int
 		all = append(all, lines[i].pairs...)
 	}
 	found, err := m.Score(ctx, all, limit)
+	if err != nil {
+		return nil, err
+	}
 	for i := range lines {
-		switch l := &lines[i]; {
-		case l.err != nil:
-		case err != nil:
-			l.scored, l.err = m.Score(ctx, l.pairs, limit)
-		default:
-			l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
-		}
-		for k, s := range lines[i].scored {
-			if s.Err != nil && lines[i].err == nil {
-				lines[i].err = fmt.Errorf("text %d: %w", k+1, s.Err)
+		l := &lines[i]
+		l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
+		for k, s := range l.scored {
+			if s.Err != nil && l.err == nil {
+				l.err = fmt.Errorf("text %d: %w", k+1, s.Err)
 			}
 		}
 	}
-	return lines
+	return lines, nil
 }
 
 // format returns the output for a line.

@@ -134,8 +134,8 @@ func TestDataSample(t *testing.T) {
 }
 
 // Texts are scored line by line, with alternatives. The log-probabilities agree with ut eval's perplexity to 1e-9 if both sum in the same
-// order. Bad lines are reported and keep their places.
-// Caught when planted: alternatives in another order, a sum over all alternatives, the perplexity of bits.
+// order. Bad lines are reported and keep their places, with --json as objects with the error.
+// Caught when planted: alternatives in another order, a sum over all alternatives, the perplexity of bits; an empty line in JSON.
 func TestScore(t *testing.T) {
 	path := write(t, "t.txt", strings.Repeat("the keys are here\nthe key is here\nthe old keys are there\nthe red key is there\n", 40))
 	run := filepath.Join(t.TempDir(), "run")
@@ -190,6 +190,10 @@ func TestScore(t *testing.T) {
 	b, err2 := strconv.ParseFloat(wrong, 64)
 	if err != nil || err2 != nil || a <= b {
 		t.Errorf("%q: what the text has is less probable than what it has not", lines[0])
+	}
+	r = utReading(t, "the key is here\n\tx\nthe key is here\n", "score", run, "--json")
+	if lines = strings.Split(r.stdout, "\n"); r.code != 1 || len(lines) != 4 || lines[1] != `{"line":2,"error":"alternative 1 is empty"}` || !strings.HasPrefix(lines[2], `{"line":3,"alternatives":[`) {
+		t.Errorf("%+v", r)
 	}
 	if r := utReading(t, "1234\n", "score", trained(t)); r.code != 1 || !strings.Contains(r.stderr, "want a source and an answer") {
 		t.Errorf("%+v", r)
