@@ -80,8 +80,11 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 
 // checkProtocol returns an error if a protocol is invalid, or has a field without effect.
 func (m *Model) checkProtocol(p Protocol) error {
-	decodes, beam := m.Run.Task.Value.Kind() == task.Transduction && !p.TeacherForced, p.Beam != decoding.Beam{}
+	definition := m.Run.Task.Value
+	decodes, beam := definition.Kind() == task.Transduction && !p.TeacherForced, p.Beam != decoding.Beam{}
 	switch {
+	case (p.Cache != nil || p.TuneCache) && definition.Kind() != task.LanguageModeling:
+		return fmt.Errorf("%s was trained on %s: a continuous cache needs a language model", m.Dir(), definition)
 	case p.MaxLength < 0 || p.MaxLength > MaxTokens:
 		return maxLengthError(p.MaxLength)
 	case !decodes && (beam || p.MaxLength > 0):
@@ -99,10 +102,6 @@ func (m *Model) cache(ctx context.Context, p Protocol) (*Cache, error) {
 	if p.Cache == nil && !p.TuneCache {
 		return nil, nil
 	}
-	definition := m.Run.Task.Value
-	if definition.Kind() != task.LanguageModeling {
-		return nil, fmt.Errorf("%s was trained on %s: a continuous cache needs a language model", m.Dir(), definition)
-	}
 	if !p.TuneCache {
 		return p.Cache, p.Cache.Validate()
 	}
@@ -112,7 +111,7 @@ func (m *Model) cache(ctx context.Context, p Protocol) (*Cache, error) {
 	}
 	e := m.Evaluator()
 	e.ComputeHalted, e.Progress = p.ComputeHalted, p.Progress
-	c, err := e.TuneCache(ctx, definition.Measure(m.Vocabularies), examples)
+	c, err := e.TuneCache(ctx, m.Run.Task.Value.Measure(m.Vocabularies), examples)
 	if err == nil && p.Log != nil {
 		p.Log(fmt.Sprintf("%s: chosen on %d validation examples", c, len(examples)))
 	}

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
@@ -12,6 +14,9 @@ import (
 func backendFlag(c *cobra.Command, name *string) {
 	c.Flags().StringVar(name, "backend", "", "`name` of the compute backend, as ut version lists them; for XLA with the plugin, as in xla:cpu (default \""+engine.Default+"\")")
 }
+
+// checkBackend returns an error unless the name of a backend is valid, for commands that read data before they open it.
+func checkBackend(name string) error { return engine.CheckName(cmp.Or(name, engine.Default)) }
 
 // warnOfThreads says if a backend has more threads than this process may use processors: each operation then waits for threads that do not run.
 func warnOfThreads(c *cobra.Command, backend string, processors int) {
@@ -49,7 +54,7 @@ func usingDevices(name string, devices int, work func(compute.Backend) error) er
 	return work(backend)
 }
 
-// usingModel calls work with the best checkpoint of a run. It reports damaged checkpoints that were skipped.
+// usingModel calls work with the best checkpoint of a run. It prints the model's notes, such as checkpoints that cannot be used.
 func usingModel(c *cobra.Command, dir, backendName string, work func(*pipeline.Model) error) error {
 	return usingLoaded(c, pipeline.Load, dir, backendName, work)
 }
@@ -63,7 +68,7 @@ func usingLoaded(c *cobra.Command, load func(string, compute.Backend) (*pipeline
 				return err
 			}
 			for _, note := range m.Notes {
-				c.PrintErrln("ut: skipped", note)
+				c.PrintErrln("ut: note:", note)
 			}
 			defer m.Close()
 			return work(m)

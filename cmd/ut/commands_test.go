@@ -71,6 +71,15 @@ func TestList(t *testing.T) {
 	}
 }
 
+// Notes on a model do not say that it was skipped. Caught when planted: notes that begin with "skipped".
+func TestNotesOfAModel(t *testing.T) {
+	run := copied(t)
+	replace(t, filepath.Join(run, "config.json"), `"log_every": 5`, `"log_every": 6`)
+	if r := ut(t, "eval", run, "--count", "2"); r.code != 0 || r.stderr != "ut: note: "+run+": checkpoint of step 20 was trained under another config.json, which has been edited since: restore it; what may change can be set when the run is resumed\n" {
+		t.Errorf("%+v", r)
+	}
+}
+
 // train --config reads the output of show.
 func TestShow(t *testing.T) {
 	shownFamily := map[string]bool{}

@@ -131,7 +131,7 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 		var lock sync.Mutex // an interrupt may not wait for the evaluation
 		saved := depthRun{Version: runlog.Version(), Run: dir}
 		err := usingModel(c, dir, f.backend, func(m *pipeline.Model) error {
-			return f.measure(c, m, func(update func(*depthRun)) {
+			return f.measure(c, m, list, func(update func(*depthRun)) {
 				lock.Lock()
 				defer lock.Unlock()
 				update(&saved)
@@ -144,10 +144,6 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 		if len(one.Points) > 0 {
 			list = append(list, one)
 		}
-		if err == nil && one.Metric != list[0].Metric {
-			err = fmt.Errorf("%s is measured by %s and %s by %s: give --metric, or compare them separately", dirs[0], list[0].Metric, dir, one.Metric)
-			list = list[:len(list)-1]
-		}
 		if err != nil {
 			return errors.Join(err, f.write(c.OutOrStdout(), list))
 		}
@@ -155,8 +151,8 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 	return f.write(c.OutOrStdout(), list)
 }
 
-// measure evaluates a run at all exits and saves each point.
-func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, save func(update func(*depthRun))) error {
+// measure evaluates a run at all exits and saves each point. Its metric must be that of the runs before.
+func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, before []depthRun, save func(update func(*depthRun))) error {
 	exits, err := m.DepthExits(f.rules, f.steps)
 	if err != nil {
 		return err
@@ -182,9 +178,13 @@ func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, save func(upda
 		if err != nil {
 			return err
 		}
+		metric := pipeline.DepthMetric(found.Metrics, f.metric)
+		if len(before) > 0 && metric != before[0].Metric {
+			return fmt.Errorf("%s is measured by %s and %s by %s: give --metric, or compare them separately", before[0].Run, before[0].Metric, m.Dir(), metric)
+		}
 		save(func(one *depthRun) {
 			one.Experiment, one.Checkpoint, one.Task, one.Examples, one.Lengths, one.Method = m.Run.Name, m.Step, found.Task, found.Row.Count, found.Lengths, found.Method
-			one.Metric, one.Points = pipeline.DepthMetric(found.Metrics, f.metric), append(one.Points, point)
+			one.Metric, one.Points = metric, append(one.Points, point)
 		})
 		if f.measured != nil {
 			f.measured()

@@ -66,24 +66,33 @@ func TestDepth(t *testing.T) {
 }
 
 // After an error or an interrupt, what was measured is printed. Runs with different metrics are not compared.
-// Caught when planted: points that are lost with the error.
+// Caught when planted: points that are lost with the error; a run of another metric measured at all exits, or kept.
 func TestDepthKeepsWhatWasMeasured(t *testing.T) {
 	copier := copierRun(t)
 	r := ut(t, "depth", copier, t.TempDir(), "--count", "5", "--rules", "unchanged")
 	if r.code != 1 || !strings.Contains(r.stdout, "answer unchanged for 2 steps") || !strings.Contains(r.stderr, "is not a run directory") {
 		t.Errorf("%+v", r)
 	}
+	both, f := newDepth(), depthFlags{rules: []string{"unchanged"}}
+	f.Selection.Count, f.TeacherForced = 5, true
+	var out bytes.Buffer
+	both.SetContext(t.Context())
+	both.SetOut(&out)
+	measured := 0
+	f.measured = func() { measured++ }
+	if err := f.run(both, []string{copier, textRun(t)}); err == nil || !strings.Contains(err.Error(), "give --metric") || measured != 4 || strings.Count(out.String(), "\n") != 3+4 {
+		t.Errorf("another metric: %d measured, %q, %v", measured, out.String(), err)
+	}
+	out.Reset()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	c, f := newDepth(), depthFlags{rules: []string{"fixed"}}
-	f.Selection.Count = 5
-	measured := 0
+	f.Selection.Count, measured = 5, 0
 	f.measured = func() {
 		if measured++; measured == 2 {
 			cancel()
 		}
 	}
-	var out bytes.Buffer
 	c.SetContext(ctx)
 	c.SetOut(&out)
 	if err := f.run(c, []string{copier}); !errors.Is(err, context.Canceled) && !errors.Is(err, errInterrupted) {

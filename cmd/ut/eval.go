@@ -129,16 +129,31 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	return cmp.Or(checkLengths(c, f.MaxLength), checkBeam(c, &f.Beam), f.exit.check(c))
 }
 
-// run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be.
+// suits returns an error if a flag does not suit the model.
+func (f *evalFlags) suits(m *pipeline.Model) error {
+	trainedOn := m.Run.Task.Value
+	if _, ok := trainedOn.Measure(m.Vocabularies).(task.Perplexity); ok && f.errors != "" {
+		return usagef("--errors: %s is evaluated by probabilities, so there are no answers", trainedOn)
+	}
+	if f.diagnose && trainedOn.Kind() != task.Transduction {
+		return usagef("--diagnose: %s is not answered by sequences: only decoded answers can be diagnosed", trainedOn)
+	}
+	return nil
+}
+
+// run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be. What was measured
+// is printed in any case.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	list, failed := []measured{}, 0
 	for _, dir := range runs {
 		err := f.evaluate(c, dir, &list)
-		var wrong usageError
 		switch {
 		case err == nil:
-		case len(runs) == 1 || c.Context().Err() != nil || errors.As(err, &wrong) || errors.Is(err, errInterrupted):
-			return withFoundRuns(err, dir)
+		case len(runs) == 1 || c.Context().Err() != nil || errors.Is(err, errInterrupted):
+			if err = withFoundRuns(err, dir); len(list) > 0 {
+				err = errors.Join(err, f.print(c.OutOrStdout(), list, len(runs) > 1))
+			}
+			return err
 		case errors.Is(err, runlog.ErrNotRun):
 			c.PrintErrf("ut: skipped %s\n", oneLine(err))
 		default:
@@ -187,7 +202,7 @@ func (f *evalFlags) print(w io.Writer, list []measured, several bool) error {
 func (f *evalFlags) evaluate(c *cobra.Command, dir string, list *[]measured) error {
 	load := pipeline.LoadOptions{Newest: f.newest, Set: f.sets}.Load
 	return usingLoaded(c, load, dir, f.backend, func(m *pipeline.Model) error {
-		if err := f.exit.apply(m); err != nil {
+		if err := cmp.Or(f.suits(m), f.exit.apply(m)); err != nil {
 			return err
 		}
 		start := time.Now()
@@ -199,14 +214,13 @@ func (f *evalFlags) evaluate(c *cobra.Command, dir string, list *[]measured) err
 		if err != nil {
 			return withSetHint(err)
 		}
-		var d *pipeline.Diagnosis
+		one := measured{Version: runlog.Version(), Run: dir, Experiment: m.Run.Name, Checkpoint: m.Step, Evaluation: e, Exit: f.exit.exit.String(), Parameters: m.Parameters(), Training: m.TrainingSeconds()}
 		if f.diagnose {
-			if d, err = m.Diagnose(c.Context(), e); err != nil {
-				return err
-			}
+			one.Diagnosis, err = m.Diagnose(c.Context(), e)
 		}
-		*list = append(*list, measured{runlog.Version(), dir, m.Run.Name, m.Step, e, d, f.exit.exit.String(), m.Parameters(), m.TrainingSeconds(), time.Since(start).Seconds()})
-		return f.writeErrors(m, e)
+		one.Seconds = time.Since(start).Seconds()
+		*list = append(*list, one)
+		return cmp.Or(err, f.writeErrors(m, e))
 	})
 }
 

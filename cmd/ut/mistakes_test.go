@@ -43,7 +43,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// checkMistake runs a mistake. Skipped checkpoints and errors of single input lines may precede the last line.
+// checkMistake runs a mistake. Notes on checkpoints and errors of single input lines may precede the last line.
 func checkMistake(t *testing.T, m mistake, place map[string]string) {
 	args := strings.Fields(m.args)
 	for i := range args {
@@ -66,7 +66,7 @@ func checkMistake(t *testing.T, m mistake, place map[string]string) {
 	lines := strings.SplitAfter(strings.TrimSuffix(r.stderr, "\n")+"\n", "\n")
 	lines = lines[:len(lines)-1]
 	for _, line := range lines[:len(lines)-1] {
-		if !strings.HasPrefix(line, "ut: line ") && !strings.HasPrefix(line, "ut: skipped ") && !announced.MatchString(line) {
+		if !strings.HasPrefix(line, "ut: line ") && !strings.HasPrefix(line, "ut: note: ") && !announced.MatchString(line) {
 			t.Errorf("says %q before the end", line)
 		}
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
@@ -51,6 +52,9 @@ or test examples.`,
 }
 
 func (f *sampleFlags) run(c *cobra.Command, name string) error {
+	if !slices.Contains([]string{"training", "validation", "test"}, f.split) {
+		return usagef("--split is %q: it must be training, validation or test", f.split)
+	}
 	if f.length != 0 && f.split == "training" {
 		return usagef("--length is for --split test or validation: training has its own mix of lengths")
 	}
@@ -95,15 +99,12 @@ func (f *sampleFlags) configured(c *cobra.Command, name string) (experiment.Run,
 
 // examples returns the examples of the split.
 func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, error) {
-	switch f.split {
-	case "training":
-		list := make([]task.Example, f.count)
-		for i := range list {
-			list[i] = opened.Training(seed, int64(i))
-		}
-		return list, nil
-	case "validation", "test":
+	if f.split != "training" {
 		return opened.HeldOut(seed, task.Selection{Validation: f.split == "validation", Length: f.length, Count: f.count})
 	}
-	return nil, usagef("--split is %q: it must be training, validation or test", f.split)
+	list := make([]task.Example, f.count)
+	for i := range list {
+		list[i] = opened.Training(seed, int64(i))
+	}
+	return list, nil
 }

@@ -99,6 +99,9 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if n := group.Size(); f.jobs > 1 && n > 1 {
 		return usagef("--jobs is %d: %d ranks share one run at a time", f.jobs, n)
 	}
+	if err := checkBackend(f.backend); err != nil {
+		return err
+	}
 	f.chosen = c.Flags().Changed("out")
 	file, cells, err := f.cells(args[0])
 	if err != nil {

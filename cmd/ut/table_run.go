@@ -135,6 +135,9 @@ func (f *tableFlags) read(c *cobra.Command, args []string, group *parallel.Group
 	if n := group.Size(); f.jobs > 1 && n > 1 {
 		return usagef("--jobs is %d: %d ranks share one run at a time", f.jobs, n)
 	}
+	if err := checkBackend(f.backend); err != nil {
+		return err
+	}
 	if f.results == "" {
 		f.results = filepath.Join(f.runs, "results")
 	}

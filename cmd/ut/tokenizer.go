@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -149,8 +148,8 @@ func checkFiles(paths []string, out string) (size int64, err error) {
 	if err == nil && old.IsDir() {
 		return 0, fmt.Errorf("--out %s is a folder: name a file in it", out)
 	}
-	if folder, err := os.Stat(filepath.Dir(out)); err != nil || !folder.IsDir() {
-		return 0, fmt.Errorf("%s cannot be written: the folder %s does not exist", out, filepath.Dir(out))
+	if err := writable(out); err != nil {
+		return 0, err
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)

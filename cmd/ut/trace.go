@@ -57,6 +57,11 @@ uses the story of the paper's figure N.
 			if err := cmp.Or(f.check(c), f.exit.check(c)); err != nil {
 				return err
 			}
+			if f.out != "-" {
+				if err := writable(f.out); err != nil {
+					return err
+				}
+			}
 			return usingModel(c, args[0], f.backend, func(t *pipeline.Model) error {
 				if err := f.exit.apply(t); err != nil {
 					return err

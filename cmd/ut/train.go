@@ -184,16 +184,20 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 	})
 }
 
-// checkPretrained returns an error if a recipe starts from the weights of another recipe that has not been trained.
+// checkPretrained returns an error unless the run whose weights training starts from can be read.
 func checkPretrained(r experiment.Run, name string) error {
-	recipe, err := recipes.Named(name)
-	if err != nil || recipe.From == "" || r.Training.Pretrained != recipe.Run().Training.Pretrained {
+	from := r.Training.Pretrained
+	if from == "" {
 		return nil
 	}
-	if _, err := pipeline.ReadRun(r.Training.Pretrained); errors.Is(err, runlog.ErrNotRun) {
-		return fmt.Errorf("%s starts from the weights of %s, which is not in %s: train that first, or name its run with --pretrained", name, recipe.From, r.Training.Pretrained)
+	_, err := pipeline.ReadRun(from)
+	if err == nil {
+		return nil
 	}
-	return nil
+	if recipe, _ := recipes.Named(name); errors.Is(err, runlog.ErrNotRun) && recipe.From != "" && from == recipe.Run().Training.Pretrained {
+		return fmt.Errorf("%s starts from the weights of %s, which is not in %s: train that first, or name its run with --pretrained", name, recipe.From, from)
+	}
+	return fmt.Errorf("training.pretrained: %w", err)
 }
 
 // defaultDir returns the default run directory for a configuration's name.
