@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +11,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gomlx/compute"
+	"github.com/spf13/cobra"
 	"golang.org/x/term"
 	"universal-transformer/engine"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/progress"
 	"universal-transformer/sweep"
 )
@@ -33,6 +37,32 @@ func jobBackend(name string, jobs int) (job string, threads int) {
 		}
 	}
 	return name, runtime.GOMAXPROCS(0)
+}
+
+// trainCells trains and measures cells, several jobs at a time. out receives a line per result; again tells how an interrupted command continues.
+func trainCells(c *cobra.Command, out io.Writer, group *parallel.Group, backend string, jobs int, cells []sweep.Cell, again string) error {
+	backend, threads := jobBackend(backend, jobs)
+	watch := newCellWatch(out, c.ErrOrStderr(), len(cells))
+	stop := context.AfterFunc(c.Context(), func() {
+		if group.Size() == 1 {
+			c.PrintErrln("\ninterrupted: finishing these updates; interrupt again to stop immediately, without saving")
+		}
+	})
+	runner := sweep.Runner{
+		Jobs: jobs, Threads: threads, Now: time.Now, Group: group,
+		Backend: func() (compute.Backend, error) { return trainingBackend(backend) },
+		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
+	}
+	err := runner.Run(c.Context(), cells)
+	stop()
+	watch.done()
+	switch {
+	case errors.Is(err, sweep.ErrInterrupted):
+		return fmt.Errorf("%w: all runs are saved; %s", errInterrupted, again)
+	case watch.failed > 0 && len(cells) > 1:
+		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
+	}
+	return errors.Join(watch.err, err)
 }
 
 // cellWatch shows the progress of a grid of runs: one result per run on out; log lines and one line of overall progress on errs.

@@ -2,16 +2,12 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"text/tabwriter"
-	"time"
 
-	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
@@ -189,32 +185,11 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {
 		return err
 	}
-	backend, threads := jobBackend(f.backend, f.jobs)
 	out := c.OutOrStdout()
 	if f.asJSON {
 		out = c.ErrOrStderr()
 	}
-	watch := newCellWatch(out, c.ErrOrStderr(), len(cells))
-	stop := context.AfterFunc(c.Context(), func() {
-		if group.Size() == 1 {
-			c.PrintErrln("\ninterrupted: finishing these updates; interrupt again to stop immediately, without saving")
-		}
-	})
-	runner := sweep.Runner{
-		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
-		Backend: func() (compute.Backend, error) { return trainingBackend(backend) },
-		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
-	}
-	err := runner.Run(c.Context(), cells)
-	stop()
-	watch.done()
-	switch {
-	case errors.Is(err, sweep.ErrInterrupted):
-		return fmt.Errorf("%w: all runs are saved; continue with: %s", errInterrupted, f.again(path))
-	case watch.failed > 0 && len(cells) > 1:
-		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
-	}
-	return errors.Join(watch.err, err)
+	return trainCells(c, out, group, f.backend, f.jobs, cells, "continue with: "+f.again(path))
 }
 
 // again returns the command that continues the sweep.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,9 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/parallel"
@@ -181,7 +178,7 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		}
 		return nil
 	}
-	if err := f.all(c, group, cells); err != nil {
+	if err := trainCells(c, c.OutOrStdout(), group, f.backend, f.jobs, cells, "the same command continues"); err != nil {
 		return err
 	}
 	if len(skipped) > 0 {
@@ -197,32 +194,6 @@ func (f *tableFlags) whereData() string {
 		flags = append(flags, "--"+n.Name)
 	}
 	return "name the data with " + strings.Join(flags, " or ")
-}
-
-// all trains and measures the cells.
-func (f *tableFlags) all(c *cobra.Command, group *parallel.Group, cells []sweep.Cell) error {
-	backend, threads := jobBackend(f.backend, f.jobs)
-	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
-	stop := context.AfterFunc(c.Context(), func() {
-		if group.Size() == 1 {
-			c.PrintErrln("\ninterrupted: finishing these updates; interrupt again to stop immediately, without saving")
-		}
-	})
-	runner := sweep.Runner{
-		Jobs: f.jobs, Threads: threads, Now: time.Now, Group: group,
-		Backend: func() (compute.Backend, error) { return trainingBackend(backend) },
-		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
-	}
-	err := runner.Run(c.Context(), cells)
-	stop()
-	watch.done()
-	switch {
-	case errors.Is(err, sweep.ErrInterrupted):
-		return fmt.Errorf("%w: all runs are saved; the same command continues", errInterrupted)
-	case watch.failed > 0 && len(cells) > 1:
-		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
-	}
-	return errors.Join(watch.err, err)
 }
 
 // maxSeeds limits the size of a range of seeds.
