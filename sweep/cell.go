@@ -175,7 +175,7 @@ const (
 	ByEntropy  = "validation cross entropy"
 	ByAccuracy = "validation accuracy, then cross entropy"
 	ByMeasure  = "validation answers, decoded and measured as the task is, then cross entropy"
-	ByPonder   = "validation accuracy, then the lowest ponder time, then cross entropy" // in results of versions before 0.2
+	byPonder   = "validation accuracy, then the lowest ponder time, then cross entropy" // in results of versions before 0.2
 )
 
 // train starts or resumes the run.

@@ -37,7 +37,7 @@ func (r Result) consistent() error {
 	}
 	want := chosenBy(c.Training.BestByMeasure, c.Training.BestByAccuracy)
 	if want == ByAccuracy && strings.HasPrefix(r.MeasuredBy.Version, "0.1.") {
-		want = ByPonder
+		want = byPonder
 	}
 	if r.ChosenBy != want {
 		return fmt.Errorf("chosen_by is %q, but by config.training it is %q", r.ChosenBy, want)

@@ -128,8 +128,7 @@ func TestScalarsOfARow(t *testing.T) {
 	}
 }
 
-// A stack has a mean, a variance and a weight from one position on. Its cost is the sum of its parts, and a batch has a source from one
-// token on.
+// A stack has a mean, a variance and a weight from one position on, and a batch has a source from one token on.
 // Caught when planted: a stack of one position left out; a stack without positions.
 func TestSmallestBatches(t *testing.T) {
 	tally := objective.Tally{EncoderPositions: 1, EncoderUpdates: 3}
@@ -140,9 +139,6 @@ func TestSmallestBatches(t *testing.T) {
 	tally = objective.Tally{EncoderPositions: 4, EncoderUpdates: 10, DecoderPositions: 2, DecoderUpdates: 3}
 	if got := stacks(tally, depths(27, 1, 5, 0.5)); len(got) != 2 || got[0] != (stack{"encoder", 4, 2.5, 0.5, 0.25}) || got[1] != (stack{"decoder", 2, 1.5, 0.25, 0.25}) {
 		t.Errorf("%+v", got)
-	}
-	if n := (Cost{Model: 1, Optimizer: 2, Work: 4}).Memory(); n != 7 {
-		t.Errorf("1 + 2 + 4 bytes are %d", n)
 	}
 	for length, want := range map[int]int{0: 2, 1: 3, 2: 3} {
 		tr := &Trainer{step: 3, Config: schedule.Config{Ponder: objective.PonderSchedule{Weight: 0.5, Steps: 6}}}

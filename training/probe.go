@@ -79,9 +79,6 @@ type Cost struct {
 	Work       int     // bytes of activations, gradients and other temporary values of an update
 }
 
-// Memory returns the total in bytes.
-func (c Cost) Memory() int { return c.Model + c.Optimizer + c.Work }
-
 // Cost compiles the update by a batch of b's shape, without running it, and returns its cost. The backend must report costs, as cpu does.
 func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	var c Cost

@@ -117,7 +117,7 @@ func FuzzParse(f *testing.F) {
 	f.Add("a b\tc\r\n\n\tx\ny\t\nz\tz", true)
 	f.Add("\ufeffa\tb\x00\n\xff\tb", false)
 	f.Fuzz(func(t *testing.T, content string, words bool) {
-		c := Table{Path: "f", Layout: tabular.Layout{Header: tabular.No}}.Resolved()
+		c := Table{Path: "f", Layout: tabular.Layout{Header: tabular.No}}.resolved()
 		if words {
 			c.Tokenizer = vocab.Whitespace
 		}

@@ -66,8 +66,8 @@ func (c Table) Validate() error {
 	return c.Check(c.Tokenizer)
 }
 
-// Resolved returns the table with its defaults filled in.
-func (c Table) Resolved() Table {
+// resolved returns the table with its defaults filled in.
+func (c Table) resolved() Table {
 	if c.HeldOut == 0 && c.HeldOutPath == "" {
 		c.HeldOut = defaultHeldOut
 	}
@@ -123,7 +123,7 @@ func openWith(c Table, v task.Vocabularies) (*Task, *Report, error) {
 	if err := c.Validate(); err != nil {
 		return nil, report, err
 	}
-	c = c.Resolved()
+	c = c.resolved()
 	parts, err := c.read(report)
 	if err != nil {
 		return nil, report, err
@@ -153,7 +153,7 @@ func (c Table) trained() (training []pair) {
 	if c.Path == "" {
 		return nil
 	}
-	c = c.Resolved()
+	c = c.resolved()
 	pairs, _ := readFile(c, c.Path, &Report{})
 	validation, held := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
 	training, _, _ = tabular.Split(pairs, hashOf, validation, held)
