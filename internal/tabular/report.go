@@ -239,15 +239,6 @@ func Hash(text string) uint64 {
 	return binary.LittleEndian.Uint64(sum[:])
 }
 
-// Shares returns the share of a file that chooses a checkpoint, and the share of all that is not for training: half of what is held out each
-// or, if another file is held out, byDefault for the checkpoint alone.
-func Shares(heldOut float64, otherFile bool, byDefault float64) (validation, held float64) {
-	if otherFile {
-		return byDefault, byDefault
-	}
-	return heldOut / 2, heldOut
-}
-
 // Split divides rows by the hashes of their texts, so that equal texts are on the same side whatever else is in the file. The shares
 // of all hashes count from 0: up to validation, up to held, and the rest.
 func Split[R any](rows []R, hash func(R) uint64, validation, held float64) (toTrain, toValidate, toEvaluate []R) {

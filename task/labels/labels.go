@@ -19,11 +19,6 @@ import (
 	"universal-transformer/task"
 )
 
-const (
-	defaultHeldOut   = 0.1
-	defaultMaxLength = 1000
-)
-
 // Labels specifies the file and how to read it. Only Path is required.
 type Labels struct {
 	Path        string `json:"path" file:"any"` // a TSV or CSV file, possibly compressed with gzip or xz
@@ -49,16 +44,11 @@ func (c Labels) Validate() error {
 	switch {
 	case c.Path == "":
 		return errors.New("path is empty: name a file with a text and its label in each row")
-	case !(c.HeldOut >= 0 && c.HeldOut < 1):
-		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
-	case c.HeldOut != 0 && c.HeldOutPath != "":
-		return fmt.Errorf("held_out is %v and held_out_path is %q: give only one of them", c.HeldOut, c.HeldOutPath)
 	case c.MinCount > 1 && c.Tokenizer == vocab.Subwords:
 		return fmt.Errorf("min_count is %d, but every text can be written in subwords: leave it out", c.MinCount)
-	case c.MinCount < 0:
-		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
-	case c.MaxLength < 0:
-		return fmt.Errorf("max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
+	}
+	if err := c.division().Validate(); err != nil {
+		return err
 	}
 	if err := c.Layout.Validate(); err != nil {
 		return err
@@ -77,15 +67,15 @@ func (c Labels) Subwords() int {
 	return c.TokenizerSize
 }
 
+// division returns the fields that all tasks on rows have.
+func (c Labels) division() tabular.Division {
+	return tabular.Division{HeldOut: c.HeldOut, HeldOutPath: c.HeldOutPath, MinCount: c.MinCount, MaxLength: c.MaxLength}
+}
+
 // resolved returns the labels with the defaults filled in.
 func (c Labels) resolved() Labels {
-	if c.HeldOut == 0 && c.HeldOutPath == "" {
-		c.HeldOut = defaultHeldOut
-	}
-	c.MinCount = max(c.MinCount, 1)
-	if c.MaxLength == 0 {
-		c.MaxLength = defaultMaxLength
-	}
+	d := c.division().Resolved()
+	c.HeldOut, c.MinCount, c.MaxLength = d.HeldOut, d.MinCount, d.MaxLength
 	return c
 }
 

@@ -44,7 +44,7 @@ func (t *Task) read() (p parts, err error) {
 		}
 	}
 	t.reports = []tabular.Report{report}
-	validation, share := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
+	validation, share := c.division().Shares()
 	if c.HeldOutPath != "" {
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
@@ -78,7 +78,7 @@ func (c Labels) trained() (training []row) {
 	}
 	c = c.resolved()
 	rows, _, _ := c.readFile(c.Path)
-	validation, held := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
+	validation, held := c.division().Shares()
 	training, _, _ = tabular.Split(rows, hashOf, validation, held)
 	return training
 }

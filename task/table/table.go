@@ -21,11 +21,6 @@ import (
 	"universal-transformer/task"
 )
 
-const (
-	defaultHeldOut   = 0.1
-	defaultMaxLength = 1000
-)
-
 // Table specifies the file and how to read it. Only Path is required.
 type Table struct {
 	Path         string `json:"path" file:"any"`         // the file
@@ -46,16 +41,11 @@ func (c Table) Validate() error {
 	switch {
 	case c.Path == "":
 		return errors.New("path is empty: name the tab-separated or comma-separated file")
-	case !(c.HeldOut >= 0 && c.HeldOut < 1):
-		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
-	case c.HeldOut != 0 && c.HeldOutPath != "":
-		return fmt.Errorf("held_out is %v and held_out_path is %q: give only one of them", c.HeldOut, c.HeldOutPath)
 	case c.MinCount > 1 && c.Tokenizer == vocab.Subwords:
 		return fmt.Errorf("min_count is %d, but every text can be written in subwords: leave it out", c.MinCount)
-	case c.MinCount < 0:
-		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
-	case c.MaxLength < 0:
-		return fmt.Errorf("max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
+	}
+	if err := c.division().Validate(); err != nil {
+		return err
 	}
 	if err := c.Layout.Validate(); err != nil {
 		return err
@@ -66,15 +56,15 @@ func (c Table) Validate() error {
 	return c.Check(c.Tokenizer)
 }
 
+// division returns the fields that all tasks on rows have.
+func (c Table) division() tabular.Division {
+	return tabular.Division{HeldOut: c.HeldOut, HeldOutPath: c.HeldOutPath, MinCount: c.MinCount, MaxLength: c.MaxLength}
+}
+
 // resolved returns the table with its defaults filled in.
 func (c Table) resolved() Table {
-	if c.HeldOut == 0 && c.HeldOutPath == "" {
-		c.HeldOut = defaultHeldOut
-	}
-	c.MinCount = max(c.MinCount, 1)
-	if c.MaxLength == 0 {
-		c.MaxLength = defaultMaxLength
-	}
+	d := c.division().Resolved()
+	c.HeldOut, c.MinCount, c.MaxLength = d.HeldOut, d.MinCount, d.MaxLength
 	return c
 }
 
@@ -155,7 +145,7 @@ func (c Table) trained() (training []pair) {
 	}
 	c = c.resolved()
 	pairs, _ := readFile(c, c.Path, &Report{})
-	validation, held := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
+	validation, held := c.division().Shares()
 	training, _, _ = tabular.Split(pairs, hashOf, validation, held)
 	return training
 }
@@ -168,7 +158,7 @@ func (c Table) read(report *Report) (p parts, err error) {
 	if err != nil {
 		return p, err
 	}
-	validation, share := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
+	validation, share := c.division().Shares()
 	if c.HeldOutPath != "" {
 		if p.evaluation, err = readFile(c, c.HeldOutPath, report); err != nil {
 			return p, err

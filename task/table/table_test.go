@@ -286,8 +286,8 @@ func TestFileOfTrainingSources(t *testing.T) {
 			}
 		}
 		_, notes, err := c.Reader(tk.Vocabularies()).File(other)
-		want := fmt.Sprintf("%d of 301 sources are also in the training part", len(tk.training))
-		if err != nil || slices.Contains(notes, want) == gone || len(tk.training) >= 300 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
+		want := fmt.Sprintf("%d of 301 sources are also in the training part", len(tk.TrainingPart))
+		if err != nil || slices.Contains(notes, want) == gone || len(tk.TrainingPart) >= 300 || gone && strings.Contains(strings.Join(notes, ""), "training part") {
 			t.Errorf("without the file: %v: %q, %v, want %q", gone, notes, err, want)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"universal-transformer/internal/seed"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -13,12 +12,11 @@ import (
 
 // A Task holds the examples of a table; Open makes it. It is immutable and may be shared.
 type Task struct {
+	task.Parts
 	config               Table
 	subwords             *subword.Pieces
 	source, target       *vocab.Vocabulary // may be the same vocabulary
 	given                bool              // the vocabularies are those of an earlier run
-	training             []task.Example
-	validation, heldOut  []task.Example
 	maxSource, maxTarget int
 	notes                []string
 }
@@ -39,20 +37,21 @@ func (t *Task) build(p parts, report *Report) error {
 	if t.given {
 		source, target = &report.NewSource, &report.NewTarget
 	}
+	t.Stream = t.Name()
 	for _, line := range p.training {
 		e := t.encode(line, source, target)
 		t.maxSource, t.maxTarget = max(t.maxSource, len(e.Source)), max(t.maxTarget, len(e.Target))
-		t.training = append(t.training, e)
+		t.TrainingPart = append(t.TrainingPart, e)
 	}
 	for _, line := range p.validation {
-		t.validation = append(t.validation, t.encode(line, nil, nil))
+		t.ValidationPart = append(t.ValidationPart, t.encode(line, nil, nil))
 	}
 	for _, line := range p.evaluation {
-		t.heldOut = append(t.heldOut, t.encode(line, &report.Source, &report.Target))
+		t.TestPart = append(t.TestPart, t.encode(line, &report.Source, &report.Target))
 	}
 	report.Repeated = tabular.Repeated(p.evaluation, p.training, hashOf)
 	report.Ambiguous = ambiguous(p.training) + ambiguous(p.validation) + ambiguous(p.evaluation)
-	report.Training, report.Validation, report.HeldOut = len(t.training), len(t.validation), len(t.heldOut)
+	report.Training, report.Validation, report.HeldOut = len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)
 	return nil
 }
 
@@ -146,50 +145,13 @@ func (t *Task) Vocabularies() task.Vocabularies {
 // Notes returns the report of what the files contain.
 func (t *Task) Notes() []string { return t.notes }
 
-// Training iterates over the training part, in a new order in each epoch.
-func (t *Task) Training(seedValue uint64, i int64) task.Example {
-	n := int64(len(t.training))
-	order := seed.NewPermutation(seedValue, "table/epoch", i/n, len(t.training))
-	return clone(t.training[order.At(int(i%n))])
-}
-
-// HeldOut returns the test or the validation part in the order of the file; with a Count below its size, that many examples of it,
-// selected by the seed.
+// HeldOut is that of [task.Parts]. A table with a file for evaluation and few rows may have none to choose a checkpoint by.
 func (t *Task) HeldOut(seedValue uint64, s task.Selection) ([]task.Example, error) {
-	if err := s.ValidateOfFile(); err != nil {
-		return nil, err
+	if s.Validation && len(t.ValidationPart) == 0 {
+		return nil, fmt.Errorf("%s: of %d rows, none is for choosing a checkpoint: add rows", t.config.Path, len(t.TrainingPart))
 	}
-	part := t.heldOut
-	if s.Validation {
-		part = t.validation
-	}
-	n := len(part)
-	if n == 0 {
-		return nil, fmt.Errorf("%s: of %d rows, none is for choosing a checkpoint: add rows", t.config.Path, len(t.training))
-	}
-	examples := make([]task.Example, n)
-	for i, e := range part {
-		examples[i] = clone(e)
-	}
-	if s.Count == 0 {
-		return examples, nil
-	}
-	order := seed.NewPermutation(seedValue, "table/held-out", 0, n)
-	picked := make([]task.Example, min(s.Count, n))
-	for i := range picked {
-		picked[i] = examples[order.At(i)]
-	}
-	return picked, nil
+	return t.Parts.HeldOut(seedValue, s)
 }
 
 // MaxLengths returns the longest source and target of the training part, including End.
 func (t *Task) MaxLengths() (source, target int) { return t.maxSource, t.maxTarget }
-
-func clone(e task.Example) task.Example {
-	return task.Example{Source: slices.Clone(e.Source), Target: slices.Clone(e.Target), Origin: e.Origin}
-}
-
-// Digests returns the digests of the pairs.
-func (t *Task) Digests() task.Digests {
-	return task.Digests{Training: task.DigestExamples(t.training), Validation: task.DigestExamples(t.validation), Test: task.DigestExamples(t.heldOut)}
-}

@@ -22,11 +22,8 @@ import (
 	"universal-transformer/task"
 )
 
-const (
-	defaultHeldOut   = 0.1
-	defaultMaxLength = 1000
-	maxAffixes       = 20
-)
+// maxAffixes is the maximum number of characters of an affix.
+const maxAffixes = 20
 
 // Tags specifies the file and how to read it. Only Path is required.
 type Tags struct {
@@ -54,14 +51,9 @@ func (c Tags) Validate() error {
 		return errors.New("path is empty: name a file with a word and its tag in each row")
 	case c.Affixes < 0 || c.Affixes > maxAffixes:
 		return fmt.Errorf("affixes is %d: it must be from 1 to %d characters, or 0 for none", c.Affixes, maxAffixes)
-	case !(c.HeldOut >= 0 && c.HeldOut < 1):
-		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
-	case c.HeldOut != 0 && c.HeldOutPath != "":
-		return fmt.Errorf("held_out is %v and held_out_path is %q: give only one of them", c.HeldOut, c.HeldOutPath)
-	case c.MinCount < 0:
-		return fmt.Errorf("min_count is %d: it must be at least 1, or 0 for 1", c.MinCount)
-	case c.MaxLength < 0:
-		return fmt.Errorf("max_length is %d: it must be at least 1, or 0 for %d", c.MaxLength, defaultMaxLength)
+	}
+	if err := c.division().Validate(); err != nil {
+		return err
 	}
 	if err := c.Layout.Validate(); err != nil {
 		return err
@@ -69,15 +61,15 @@ func (c Tags) Validate() error {
 	return c.ValidateColumns(c.columns()...)
 }
 
+// division returns the fields that all tasks on rows have.
+func (c Tags) division() tabular.Division {
+	return tabular.Division{HeldOut: c.HeldOut, HeldOutPath: c.HeldOutPath, MinCount: c.MinCount, MaxLength: c.MaxLength}
+}
+
 // resolved returns the tags with the defaults filled in.
 func (c Tags) resolved() Tags {
-	if c.HeldOut == 0 && c.HeldOutPath == "" {
-		c.HeldOut = defaultHeldOut
-	}
-	c.MinCount = max(c.MinCount, 1)
-	if c.MaxLength == 0 {
-		c.MaxLength = defaultMaxLength
-	}
+	d := c.division().Resolved()
+	c.HeldOut, c.MinCount, c.MaxLength = d.HeldOut, d.MinCount, d.MaxLength
 	return c
 }
 

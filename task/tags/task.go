@@ -39,7 +39,7 @@ func (t *Task) read() (p parts, err error) {
 		return p, err
 	}
 	t.reports = []tabular.Report{report}
-	validation, share := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
+	validation, share := c.division().Shares()
 	if c.HeldOutPath != "" {
 		if p.evaluation, report, err = c.readFile(c.HeldOutPath); err != nil {
 			return p, err
@@ -62,7 +62,7 @@ func (c Tags) trained() (training []sentence) {
 	}
 	c = c.resolved()
 	sentences, _, _ := c.readFile(c.Path)
-	validation, held := tabular.Shares(c.HeldOut, c.HeldOutPath != "", defaultHeldOut)
+	validation, held := c.division().Shares()
 	training, _, _ = tabular.Split(sentences, hashOf, validation, held)
 	return training
 }
