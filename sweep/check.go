@@ -10,8 +10,8 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// Check returns the error that the first of the cells without a result would have because of its data, those to train on and those to measure. It
-// reads the data of each task once. log receives a line while that takes long; it may be nil.
+// Check reads the data of the unfinished cells, those to train on and those to measure, and returns the first error. The data of each task are
+// read once. log receives a line while that takes long; it may be nil.
 func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 	checked, dirs := map[string]bool{}, map[string]bool{}
 	for _, c := range cells {

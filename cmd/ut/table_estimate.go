@@ -96,8 +96,8 @@ func duration(seconds float64) time.Duration { return time.Duration(seconds * fl
 
 var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s?`)
 
-// expected returns the processor time of a recipe's training in seconds: the mean of its results that have its values, or the time in the catalogue, or 0 if unknown. A
-// result without a processor time counts with its threads times its training time.
+// expected returns the processor time of a recipe's training in seconds: the mean over results without changed fields (Set empty), or the time in
+// the catalogue, or 0 if unknown. A result without a processor time counts with its threads times its training time.
 func expected(recipe string, results []sweep.Result) float64 {
 	sum, n := 0.0, 0.0
 	for _, r := range results {

@@ -14,17 +14,25 @@ type Config struct {
 	Schedule Schedule `json:"-"`     // learning rate
 	Width    int      `json:"-"`     // D of the model; InverseSquareRoot depends on it
 
-	Beta1               float64                  `json:"beta1"`                   // share that Adam's mean of the gradients keeps in every update; the authors use 0.9
-	Beta2               float64                  `json:"beta2"`                   // the same of the mean of squared gradients; the authors use 0.997
-	Epsilon             float64                  `json:"epsilon"`                 // added to the denominator of Adam; the authors use 1e-9
-	Muon                float64                  `json:"muon,omitempty"`          // momentum of Muon for matrices within the model, such as 0.95; the rest is trained with Adam (Jordan et al., 2024); 0: everything with Adam, as the authors do
-	WeightDecay         float64                  `json:"weight_decay,omitempty"`  // an update subtracts this times the learning rate times the weights from every matrix (Loshchilov and Hutter, 2019); 0: none, as the authors
-	DecayVectors        bool                     `json:"decay_vectors,omitempty"` // apply weight decay also to gains, biases and the halting unit
+	Beta1   float64 `json:"beta1"`   // share that Adam's mean of the gradients keeps in every update; the authors use 0.9
+	Beta2   float64 `json:"beta2"`   // the same of the mean of squared gradients; the authors use 0.997
+	Epsilon float64 `json:"epsilon"` // added to the denominator of Adam; the authors use 1e-9
+	// Muon is the momentum of Muon for matrices within the model, such as 0.95; the rest is trained with Adam (Jordan et al., 2024). 0: everything
+	// with Adam, as the authors do.
+	Muon float64 `json:"muon,omitempty"`
+	// WeightDecay times the learning rate times the weights is what an update subtracts from every matrix (Loshchilov and Hutter, 2019). 0: none, as
+	// the authors.
+	WeightDecay  float64 `json:"weight_decay,omitempty"`
+	DecayVectors bool    `json:"decay_vectors,omitempty"` // apply weight decay also to gains, biases and the halting unit
+
 	objective.Objective                          // label smoothing, R-Drop
-	Ponder              objective.PonderSchedule `json:"ponder"`            // weight of the ponder cost in the course of training
-	Average             float64                  `json:"average,omitempty"` // share that an exponential mean of the weights keeps in every update, such as 0.999; validation and trained models use the mean (Polyak and Juditsky, 1992); 0: the weights themselves
-	ClipNorm            float64                  `json:"clip_norm"`         // gradients with a larger global norm are scaled down to it; 0: no clipping
-	Accumulate          int                      `json:"accumulate"`        // batches per update, which several ranks may share; 0 counts as 1
+	Ponder              objective.PonderSchedule `json:"ponder"` // weight of the ponder cost in the course of training
+
+	// Average is the share that an exponential mean of the weights keeps in every update, such as 0.999; validation and trained models use the mean
+	// (Polyak and Juditsky, 1992). 0: the weights themselves.
+	Average    float64 `json:"average,omitempty"`
+	ClipNorm   float64 `json:"clip_norm"`  // gradients with a larger global norm are scaled down to it; 0: no clipping
+	Accumulate int     `json:"accumulate"` // batches per update, which several ranks may share; 0 counts as 1
 
 	// WeighByTokens weighs the batches of an update by their tokens, so that its gradient is that of all of them as one batch. Otherwise it is the
 	// mean of the batches' gradients, each a mean over its own tokens, as in version 0.2 and in published runs.
