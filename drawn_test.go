@@ -77,7 +77,7 @@ func TestIdsOutOfRange(t *testing.T) {
 // A mistake of a user's function that shows in a later example is an error of training and evaluation, not a panic.
 // Caught when planted: a panic with an error of another type in Training; one in HeldOut.
 func TestLaterMistakeOfDraw(t *testing.T) {
-	for inTraining, want := range map[bool]string{true: `step 1: batch: example 0: task reversal: a target that Draw returned: unknown token "z"`, false: `task reversal: a target`} {
+	for inTraining, want := range map[bool]string{true: `update 1: batch: example 0: task reversal: a target that Draw returned: unknown token "z"`, false: `task reversal: a target`} {
 		wrong := false
 		own := reversal()
 		draw := own.Draw

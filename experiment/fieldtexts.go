@@ -141,7 +141,7 @@ var fieldTexts = map[string]string{
 	"schedule.Config.WeighByTokens":           "weigh_by_tokens weighs the batches of an update by their tokens, so that its gradient is that of all of them as one batch. Otherwise it is the mean of the batches' gradients, each a mean over its own tokens, as in version 0.2 and in published runs.",
 	"schedule.Config.WeightDecay":             "weight_decay times the learning rate times the weights is what an update subtracts from every matrix (Loshchilov and Hutter, 2019). 0: none, as the authors.",
 	"schedule.Constant.LearningRate":          "learning rate of every update",
-	"schedule.Cosine.End":                     "update at which the cosine reaches the floor, and stays there; 0: the last step",
+	"schedule.Cosine.End":                     "update at which the cosine reaches the floor, and stays there; 0: the last update",
 	"schedule.Cosine.Floor":                   "learning rate at the end",
 	"schedule.Cosine.Peak":                    "learning rate after the warm-up",
 	"schedule.Cosine.Start":                   "update after which the warm-up begins, from the floor, which is the rate until then; 0: at once, from 0",

@@ -46,7 +46,7 @@ func changedData(c *runlog.Checkpoint, now map[string]string) string {
 	if len(changed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("the %s data have changed since the checkpoint of step %d", strings.Join(changed, ", "), c.Step)
+	return fmt.Sprintf("the %s data have changed since the checkpoint of update %d", strings.Join(changed, ", "), c.Step)
 }
 
 // sealedToData reports whether a checkpoint has digests of data.
@@ -62,7 +62,7 @@ func sealedToData(c *runlog.Checkpoint) bool {
 // A DataError means that a run's data have changed since its checkpoint was written.
 type DataError struct {
 	Dir     string // of the run
-	Changed string // "the training, test data have changed since the checkpoint of step 10"
+	Changed string // "the training, test data have changed since the checkpoint of update 10"
 }
 
 func (e *DataError) Error() string {
@@ -73,7 +73,7 @@ func (e *DataError) Error() string {
 func (t *openRun) checkData(c *runlog.Checkpoint) error {
 	now := dataDigests(t.data)
 	if len(now) > 0 && !sealedToData(c) {
-		t.callbacks.log(fmt.Sprintf("checkpoint of step %d: an earlier version wrote it, and it does not say with which data it was trained", c.Step))
+		t.callbacks.log(fmt.Sprintf("checkpoint of update %d: an earlier version wrote it, and it does not say with which data it was trained", c.Step))
 		return nil
 	}
 	changed := changedData(c, now)

@@ -97,7 +97,7 @@ func TestResumeRefusesChangedData(t *testing.T) {
 			if !errors.As(err, &refused) || !strings.Contains(refused.Changed, "the training, validation") {
 				t.Errorf("%s, %s: %v", kind, name, err)
 			}
-			if notes := evaluationNotes(t, dir); !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "data have changed since the checkpoint of step 6") }) {
+			if notes := evaluationNotes(t, dir); !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "data have changed since the checkpoint of update 6") }) {
 				t.Errorf("%s, %s: the evaluation notes %q", kind, name, notes)
 			}
 			restore()
@@ -118,7 +118,7 @@ func acceptChange(t *testing.T, kind, dir, path string) {
 	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, accepting, "training.steps=8"); err != nil {
 		t.Fatalf("%s: %v", kind, err)
 	}
-	if !strings.Contains(strings.Join(notes, "\n"), "data have changed since the checkpoint of step 6, and are accepted") {
+	if !strings.Contains(strings.Join(notes, "\n"), "data have changed since the checkpoint of update 6, and are accepted") {
 		t.Errorf("%s: notes %q", kind, notes)
 	}
 	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=10"); err != nil {
@@ -164,7 +164,7 @@ func TestChangedTestData(t *testing.T) {
 	defer change(t, definition.HeldOutPath, func([]string) []string { return []string{"7\th", "14\teb"} })()
 	var refused *pipeline.DataError
 	_, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{})
-	if !errors.As(err, &refused) || refused.Changed != "the test data have changed since the checkpoint of step 6" || refused.Dir != dir {
+	if !errors.As(err, &refused) || refused.Changed != "the test data have changed since the checkpoint of update 6" || refused.Dir != dir {
 		t.Errorf("%v", err)
 	}
 	unseal(t, dir)

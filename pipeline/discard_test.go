@@ -138,7 +138,7 @@ func TestLossOfTheInitialWeights(t *testing.T) {
 	r, dir, backend := brief(t, pairs()), filepath.Join(t.TempDir(), "run"), enginetest.Backend(t)
 	_, err := pipeline.Train(t.Context(), backend, r.WithPolicy(undefined{halting.Fixed{Steps: 2}}), dir, pipeline.Callbacks{})
 	var diverged *training.DivergedError
-	if !errors.As(err, &diverged) || !diverged.Initial || err.Error() != "training stopped at step 1: the loss is NaN with the initial weights, before any update, "+
+	if !errors.As(err, &diverged) || !diverged.Initial || err.Error() != "training stopped at update 1: the loss is NaN with the initial weights, before any update, "+
 		"so the learning rate is not the cause: check the data, the model and its halting policy" {
 		t.Errorf("%v", err)
 	}

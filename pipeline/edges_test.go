@@ -84,7 +84,7 @@ func TestEvaluateAtTheLimits(t *testing.T) {
 }
 
 // A run that was interrupted before its first update has no model, and says how to get one; one validation example is enough to train.
-// Caught when planted: the checkpoint of step 0 loaded; one example refused.
+// Caught when planted: the checkpoint of update 0 loaded; one example refused.
 func TestShortestRuns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	r := brief(t, pairs())

@@ -21,9 +21,9 @@ func rateChange(before, after experiment.Run, step int64) (lines []string) {
 	if next == was || next > 0.9*was && next < 1.1*was {
 		return nil
 	}
-	lines = []string{fmt.Sprintf("the learning rate was %.2g in step %d and is %.2g in step %d", was, step, next, step+1)}
+	lines = []string{fmt.Sprintf("the learning rate was %.2g in update %d and is %.2g in update %d", was, step, next, step+1)}
 	if c, ok := after.Training.Schedule.Value.(schedule.Cosine); ok && next > was && c.End == 0 && step > c.Start+c.Warmup && stretched(before, after) {
-		lines = append(lines, fmt.Sprintf("the cosine is stretched to step %d: set training.schedule.end=%d to stay at the floor, %.2g, or training.schedule.start=%d to warm up again",
+		lines = append(lines, fmt.Sprintf("the cosine is stretched to update %d: set training.schedule.end=%d to stay at the floor, %.2g, or training.schedule.start=%d to warm up again",
 			after.Training.Steps, step, c.Floor, step))
 	}
 	return lines
@@ -41,5 +41,5 @@ func checkStart(r experiment.Run) error {
 	if !ok || c.Start < r.Training.Steps {
 		return nil
 	}
-	return fmt.Errorf("training.schedule.start is %d, but training.steps is %d, so that the warm-up would never begin: set more steps or an earlier start", c.Start, r.Training.Steps)
+	return fmt.Errorf("training.schedule.start is %d, but training.steps is %d, so that the warm-up would never begin: set more updates or an earlier start", c.Start, r.Training.Steps)
 }

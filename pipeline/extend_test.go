@@ -43,7 +43,7 @@ func TestMoreSteps(t *testing.T) {
 	for _, sets := range [][]string{{"training.steps=10"}, nil} {
 		var said []string
 		summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{Log: func(line string) { said = append(said, line) }}, sets...)
-		if changed := slices.Contains(said, "config.json is changed from step 6 on: training.steps=10"); changed != (len(sets) > 0) {
+		if changed := slices.Contains(said, "config.json is changed from update 6 on: training.steps=10"); changed != (len(sets) > 0) {
 			t.Errorf("%v: it says %q", sets, said)
 		}
 		if err != nil || summary.Step != 10 || summary.Stopped != "done" {
@@ -110,7 +110,7 @@ func TestResumeRefusesChanges(t *testing.T) {
 	for set, want := range map[string]string{
 		"model.heads=4": "model.heads cannot change", "seed=2": "seed cannot change", "name=x": "name cannot change", "task.table.max_length=5": "task.table.max_length cannot change",
 		"training.beta2=0.9": "training.beta2 cannot change", "training.batch.rows=8": "training.batch.rows cannot change", "training.stepps=9": `did you mean "training.steps"?`,
-		"training.steps=5": "step 6 is done already", "training.steps=-1": "training.steps is -1", "training.steps": "path=value",
+		"training.steps=5": "update 6 is done already", "training.steps=-1": "training.steps is -1", "training.steps": "path=value",
 		"training.schedule.cosine.start=6": "training.schedule.start is 6, but training.steps is 6, so that the warm-up would never begin",
 	} {
 		_, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, set)
@@ -166,10 +166,10 @@ func TestExtendedCosine(t *testing.T) {
 		says  string
 	}{
 		{nil, []float64{1e-5 + 9.9e-4*(1-math.Sin(math.Pi/12))/2, 1e-5 + 9.9e-4*(1-math.Sqrt(0.5))/2},
-			"the learning rate was 1e-05 in step 6 and is 0.00038 in step 7\n" +
-				"the cosine is stretched to step 12: set training.schedule.end=6 to stay at the floor, 1e-05, or training.schedule.start=6 to warm up again"},
+			"the learning rate was 1e-05 in update 6 and is 0.00038 in update 7\n" +
+				"the cosine is stretched to update 12: set training.schedule.end=6 to stay at the floor, 1e-05, or training.schedule.start=6 to warm up again"},
 		{[]string{"training.schedule.end=6"}, []float64{1e-5, 1e-5}, ""},
-		{[]string{"training.schedule.start=6", "training.schedule.warmup=3"}, []float64{3.4e-4, 1e-3}, "the learning rate was 1e-05 in step 6 and is 0.00034 in step 7"},
+		{[]string{"training.schedule.start=6", "training.schedule.warmup=3"}, []float64{3.4e-4, 1e-3}, "the learning rate was 1e-05 in update 6 and is 0.00034 in update 7"},
 	} {
 		dir, said := finished(), []string{}
 		log := pipeline.Callbacks{Log: func(line string) { said = append(said, line) }}
@@ -205,7 +205,7 @@ func TestAdviceForACosine(t *testing.T) {
 	for _, c := range []struct {
 		cosine schedule.Cosine
 		sets   []string
-		says   string // after "the cosine is stretched to step 12: set "; empty: nothing
+		says   string // after "the cosine is stretched to update 12: set "; empty: nothing
 	}{
 		{schedule.Cosine{Peak: 1e-3, Warmup: 5}, nil, "training.schedule.end=6 to stay at the floor, 0, or training.schedule.start=6 to warm up again"},
 		{schedule.Cosine{Peak: 1e-3, Warmup: 7}, nil, ""},
@@ -223,7 +223,7 @@ func TestAdviceForACosine(t *testing.T) {
 		if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, log, append(c.sets, "training.steps=12")...); err != nil {
 			t.Fatal(err)
 		}
-		_, after, found := strings.Cut(said, "the cosine is stretched to step 12: set ")
+		_, after, found := strings.Cut(said, "the cosine is stretched to update 12: set ")
 		if line, _, _ := strings.Cut(after, "\n"); line != c.says || found != (c.says != "") {
 			t.Errorf("%+v, %v: it says %q, want %q", c.cosine, c.sets, line, c.says)
 		}

@@ -138,7 +138,7 @@ func TestChangeBeforeTheFirstCheckpoint(t *testing.T) {
 	}
 }
 
-// The weights that a run starts from are its checkpoint of step 0.
+// The weights that a run starts from are its checkpoint of update 0.
 func TestInitialCheckpoint(t *testing.T) {
 	open := openRun{log: emptyRun(t)}
 	for _, want := range []string{"[]", "[0]"} {
@@ -185,7 +185,7 @@ func TestReadRunWithExtension(t *testing.T) {
 // As many steps as are done already may be set, and no fewer.
 func TestFewestSteps(t *testing.T) {
 	run := runOn(text.Text{Path: "text"})
-	for steps, want := range map[int64]string{7: "", 6: "", 5: "training.steps is 5, but step 6 is done already: set more steps"} {
+	for steps, want := range map[int64]string{7: "", 6: "", 5: "training.steps is 5, but update 6 is done already: set more updates"} {
 		run.Training.Steps = steps
 		refused(t, steps, checkSteps(run, 6), want)
 	}
@@ -197,7 +197,7 @@ func TestFewestSteps(t *testing.T) {
 func TestLatestStart(t *testing.T) {
 	run := runOn(algorithmic.Copy{})
 	run.Training.Steps = 6
-	const want = "training.schedule.start is 6, but training.steps is 6, so that the warm-up would never begin: set more steps or an earlier start"
+	const want = "training.schedule.start is 6, but training.steps is 6, so that the warm-up would never begin: set more updates or an earlier start"
 	for start := range int64(7) {
 		run.Training.Schedule.Value = schedule.Cosine{Peak: 1e-3, Start: start}
 		expected := ""

@@ -76,13 +76,13 @@ func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabular
 		}
 	}
 	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
-		return "", fmt.Errorf("checkpoint of step %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
+		return "", fmt.Errorf("checkpoint of update %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
 	}
 	if !sameVocabulary {
-		return "", fmt.Errorf("checkpoint of step %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
+		return "", fmt.Errorf("checkpoint of update %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
 	}
 	if sealed == "" {
-		return fmt.Sprintf("checkpoint of step %d: an earlier version wrote it, and it does not say with which vocabulary it was trained", c.Step), nil
+		return fmt.Sprintf("checkpoint of update %d: an earlier version wrote it, and it does not say with which vocabulary it was trained", c.Step), nil
 	}
 	return "", nil
 }
@@ -117,7 +117,7 @@ type EditedError struct {
 }
 
 func (e *EditedError) Error() string {
-	return fmt.Sprintf("%s: checkpoint of step %d was trained under another config.json, which has been edited since: restore it; "+
+	return fmt.Sprintf("%s: checkpoint of update %d was trained under another config.json, which has been edited since: restore it; "+
 		"what may change can be set when the run is resumed", e.Dir, e.Step)
 }
 
@@ -184,7 +184,7 @@ func changedRun(log *runlog.Run, r experiment.Run, assignments []string) (experi
 // checkSteps returns an error if a run that continues from a step has fewer.
 func checkSteps(r experiment.Run, step int64) error {
 	if r.Training.Steps < step {
-		return fmt.Errorf("training.steps is %d, but step %d is done already: set more steps", r.Training.Steps, step)
+		return fmt.Errorf("training.steps is %d, but update %d is done already: set more updates", r.Training.Steps, step)
 	}
 	return nil
 }
@@ -221,7 +221,7 @@ func (t *openRun) change(before experiment.Run, step int64, assignments []string
 	if err := recordChange(t.log, before, t.run, step, assignments); err != nil {
 		return err
 	}
-	t.callbacks.log(fmt.Sprintf("config.json is changed from step %d on: %s", step, strings.Join(assignments, ", ")))
+	t.callbacks.log(fmt.Sprintf("config.json is changed from update %d on: %s", step, strings.Join(assignments, ", ")))
 	t.callbacks.log(rateChange(before, t.run, step)...)
 	return nil
 }
@@ -242,7 +242,7 @@ func (t *openRun) findCheckpoint() error {
 	if err != nil {
 		return err
 	}
-	if c.Step > 0 { // at step 0 nothing is trained yet
+	if c.Step > 0 { // at update 0 nothing is trained yet
 		note, err := checkCheckpoint(t.backend, t.run, t.data.Vocabularies(), c)
 		if err != nil {
 			return fmt.Errorf("%s: %w", t.log.Dir(), err)
@@ -284,7 +284,7 @@ func lost(log *runlog.Run, reason error) error {
 		if err != nil || !marked {
 			return err
 		}
-		reason = fmt.Errorf("%w, but there was one: step %d is marked as best", reason, step)
+		reason = fmt.Errorf("%w, but there was one: update %d is marked as best", reason, step)
 	}
 	return &LostError{log.Dir(), reason}
 }

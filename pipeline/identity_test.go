@@ -173,7 +173,7 @@ func TestBestThatIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if m.Step != 6 || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "best.json marks step 5 as best") || !strings.Contains(m.Notes[0], "newest") {
+	if m.Step != 6 || len(m.Notes) != 1 || !strings.Contains(m.Notes[0], "best.json marks update 5 as best") || !strings.Contains(m.Notes[0], "newest") {
 		t.Errorf("step %d with notes %q", m.Step, m.Notes)
 	}
 	markBest(t, dir, 6)

@@ -73,7 +73,7 @@ func TestImportRefusesIncompleteVariables(t *testing.T) {
 	}
 }
 
-// An imported run holds the converted parameters at step 1 and the configuration of the model, and is loaded without its data; it is no longer
+// An imported run holds the converted parameters at update 1 and the configuration of the model, and is loaded without its data; it is no longer
 // written. It is not written a second time.
 // Caught when planted: another step; the configuration of the run that was given; a run that stays locked.
 func TestImport(t *testing.T) {

@@ -119,7 +119,7 @@ func TestResumeSaysWhatItSetsAside(t *testing.T) {
 		t.Fatalf("%+v, %v", summary, err)
 	}
 	said := strings.Join(lines, "\n")
-	for _, want := range []string{newest + ": damaged: ", ": it is set aside", "checkpoint of step 4: an earlier version wrote it, and it does not say with which vocabulary it was trained"} {
+	for _, want := range []string{newest + ": damaged: ", ": it is set aside", "checkpoint of update 4: an earlier version wrote it, and it does not say with which vocabulary it was trained"} {
 		if !strings.Contains(said, want) {
 			t.Errorf("it does not say %q: %s", want, said)
 		}

@@ -101,7 +101,7 @@ func TestMoreRows(t *testing.T) {
 				t.Fatal(err)
 			}
 			rewriteAll(t, path, g.file+g.more)
-			if notes := strings.Join(evaluationNotes(t, dir), "\n"); !strings.Contains(notes, "data have changed since the checkpoint of step 6") {
+			if notes := strings.Join(evaluationNotes(t, dir), "\n"); !strings.Contains(notes, "data have changed since the checkpoint of update 6") {
 				t.Errorf("the evaluation notes %q", notes)
 			}
 			var refused *pipeline.DataError

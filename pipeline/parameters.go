@@ -26,7 +26,7 @@ func checkParameters(backend compute.Backend, r experiment.Run, v task.Vocabular
 		return err
 	}
 	if err := compareParameters(training.Parameters(c.Tensors), want, described); err != nil {
-		return fmt.Errorf("checkpoint of step %d: %w", c.Step, err)
+		return fmt.Errorf("checkpoint of update %d: %w", c.Step, err)
 	}
 	return nil
 }

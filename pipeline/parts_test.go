@@ -252,13 +252,13 @@ func TestRateChange(t *testing.T) {
 		step  int64
 		lines int
 	}{{1, 5, 0}, {0.91, 5, 0}, {0.9, 5, 1}, {0.89, 5, 1}, {1.09, 5, 0}, {1.1, 5, 1}, {1.11, 5, 1}, {2, 0, 0}, {2, 1, 1}, {2, 9, 1}, {2, 10, 0}, {2, 11, 0}} {
-		if got := rateChange(constant(1), constant(c.after), c.step); len(got) != c.lines || len(got) > 0 && !strings.HasPrefix(got[0], fmt.Sprintf("the learning rate was 1 in step %d and is %.2g in step %d", c.step, c.after, c.step+1)) {
+		if got := rateChange(constant(1), constant(c.after), c.step); len(got) != c.lines || len(got) > 0 && !strings.HasPrefix(got[0], fmt.Sprintf("the learning rate was 1 in update %d and is %.2g in update %d", c.step, c.after, c.step+1)) {
 			t.Errorf("from 1 to %v after step %d: %q", c.after, c.step, got)
 		}
 	}
 	cosine := schedule.Cosine{Peak: 1e-2, Floor: 1e-4, Warmup: 2}
 	got := rateChange(of(cosine, 100), of(cosine, 200), 100)
-	if len(got) != 2 || got[1] != "the cosine is stretched to step 200: set training.schedule.end=100 to stay at the floor, 0.0001, or training.schedule.start=100 to warm up again" {
+	if len(got) != 2 || got[1] != "the cosine is stretched to update 200: set training.schedule.end=100 to stay at the floor, 0.0001, or training.schedule.start=100 to warm up again" {
 		t.Errorf("a stretched cosine: %q", got)
 	}
 	stays := cosine
@@ -304,8 +304,8 @@ func TestChangedData(t *testing.T) {
 		want       string
 	}{
 		{sealed, map[string]string{"training": "a", "test": "c"}, ""}, {sealed, nil, ""}, {&runlog.Checkpoint{}, map[string]string{"training": "b"}, ""},
-		{sealed, map[string]string{"training": "a", "test": "x"}, "the test data have changed since the checkpoint of step 7"},
-		{sealed, map[string]string{"training": "x", "validation": "b"}, "the training, validation, test data have changed since the checkpoint of step 7"},
+		{sealed, map[string]string{"training": "a", "test": "x"}, "the test data have changed since the checkpoint of update 7"},
+		{sealed, map[string]string{"training": "x", "validation": "b"}, "the training, validation, test data have changed since the checkpoint of update 7"},
 	} {
 		if got := changedData(c.checkpoint, c.now); got != c.want {
 			t.Errorf("%v: %q, want %q", c.now, got, c.want)

@@ -13,7 +13,7 @@ import (
 	"universal-transformer/training"
 )
 
-// initialize creates the checkpoint of step 0 of a run that starts from pretrained weights. Optimizer, batches and schedule start anew. A run
+// initialize creates the checkpoint of update 0 of a run that starts from pretrained weights. Optimizer, batches and schedule start anew. A run
 // with random weights has no such checkpoint.
 func (t *openRun) initialize() error {
 	if t.run.Training.Pretrained == "" {
@@ -24,7 +24,7 @@ func (t *openRun) initialize() error {
 	if err != nil {
 		return err
 	}
-	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, step %d", t.reading.Training.Pretrained, source.Step))
+	t.callbacks.log(fmt.Sprintf("starting from the weights of %s, update %d", t.reading.Training.Pretrained, source.Step))
 	t.callbacks.log(notes...)
 	t.from, err = training.Begin(source.Tensors, seals(t.backend, t.run, t.data))
 	return err

@@ -84,7 +84,7 @@ func TestPretrained(t *testing.T) {
 	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, note); err != nil {
 		t.Fatal(err)
 	}
-	if started := fmt.Sprintf("starting from the weights of %s, step 4", from); !slices.Contains(lines, started) {
+	if started := fmt.Sprintf("starting from the weights of %s, update 4", from); !slices.Contains(lines, started) {
 		t.Errorf("it says %q, and not %q", lines, started)
 	}
 	if said := strings.Join(lines, "\n"); strings.Contains(said, "were trained with") {

@@ -107,14 +107,14 @@ func TestChangeOfPlaces(t *testing.T) {
 	}
 }
 
-// The checkpoint of step 0 holds nothing that was trained, so it belongs to every configuration; that of step 1 does not.
+// The checkpoint of update 0 holds nothing that was trained, so it belongs to every configuration; that of update 1 does not.
 func TestCheckpointBeforeTheFirstUpdate(t *testing.T) {
 	r := runOn(algorithmic.Copy{Base: 10, MaxLength: 4})
 	open := openRun{backend: enginetest.Backend(t), run: r, reading: r, log: emptyRun(t)}
 	if err := open.readData(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for step, want := range []string{"", "checkpoint of step 1: "} {
+	for step, want := range []string{"", "checkpoint of update 1: "} {
 		if err := open.log.SaveCheckpoint(int64(step), &runlog.Checkpoint{}, 0); err != nil {
 			t.Fatal(err)
 		}

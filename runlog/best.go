@@ -31,7 +31,7 @@ func (r *Run) MarkBest(step int64) error {
 		return err
 	}
 	if _, err := os.Stat(r.CheckpointPath(step)); err != nil {
-		return fmt.Errorf("cannot mark step %d as best: %w", step, err)
+		return fmt.Errorf("cannot mark update %d as best: %w", step, err)
 	}
 	return r.WriteJSON(bestFile, best{Step: &step, Checksum: markChecksum(step)})
 }
@@ -51,7 +51,7 @@ func (r *Run) Best() (*Checkpoint, error) {
 	}
 	c, err := r.Load(step)
 	if errors.Is(err, ErrNoCheckpoint) {
-		return nil, fmt.Errorf("%s marks step %d as best: %w", r.path(bestFile), step, err)
+		return nil, fmt.Errorf("%s marks update %d as best: %w", r.path(bestFile), step, err)
 	}
 	return c, err
 }

@@ -75,11 +75,11 @@ func (r *Run) save(step int64, c *Checkpoint, keep int) error {
 		return errReader
 	}
 	if step < 0 || keep < 0 {
-		return fmt.Errorf("checkpoint of step %d, keeping %d: neither must be negative", step, keep)
+		return fmt.Errorf("checkpoint of update %d, keeping %d: neither must be negative", step, keep)
 	}
 	content, err := seal(step, c)
 	if err != nil {
-		return fmt.Errorf("checkpoint of step %d: %w", step, err)
+		return fmt.Errorf("checkpoint of update %d: %w", step, err)
 	}
 	if err := errors.Join(r.checkPresent(), atomicfile.Sync(r.metrics)); err != nil {
 		return err
@@ -87,9 +87,9 @@ func (r *Run) save(step int64, c *Checkpoint, keep int) error {
 	if err := r.write(r.CheckpointPath(step), content); err != nil {
 		left := "there is no earlier one"
 		if steps, problem := r.Steps(); problem == nil && len(steps) > 0 {
-			left = fmt.Sprintf("the newest is that of step %d", steps[len(steps)-1])
+			left = fmt.Sprintf("the newest is that of update %d", steps[len(steps)-1])
 		}
-		return fmt.Errorf("checkpoint of step %d was not saved, %s: %w", step, left, err)
+		return fmt.Errorf("checkpoint of update %d was not saved, %s: %w", step, left, err)
 	}
 	return nil
 }
@@ -147,14 +147,14 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.CheckpointPath(step)
 	data, err := regularfile.Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w of step %d", r.dir, ErrNoCheckpoint, step)
+		return nil, fmt.Errorf("%s: %w of update %d", r.dir, ErrNoCheckpoint, step)
 	}
 	if err != nil {
 		return nil, err
 	}
 	c, err := unseal(data)
 	if err == nil && c.Step != step {
-		err = fmt.Errorf("it is the checkpoint of step %d", c.Step)
+		err = fmt.Errorf("it is the checkpoint of update %d", c.Step)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", path, ErrDamaged, err)

@@ -308,7 +308,7 @@ func TestBestIsMissing(t *testing.T) {
 	if err := errors.Join(r.MarkBest(10), os.Remove(r.CheckpointPath(10))); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Best(); errors.Is(err, runlog.ErrNotMarked) || !errors.Is(err, runlog.ErrNoCheckpoint) || !strings.Contains(err.Error(), "best.json marks step 10") {
+	if _, err := r.Best(); errors.Is(err, runlog.ErrNotMarked) || !errors.Is(err, runlog.ErrNoCheckpoint) || !strings.Contains(err.Error(), "best.json marks update 10") {
 		t.Errorf("the marked one is gone: %v", err)
 	}
 	if err := os.WriteFile(filepath.Join(r.Dir(), "best.json"), []byte(`{"step": 1`), 0o600); err != nil {

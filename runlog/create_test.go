@@ -111,14 +111,14 @@ func TestBestCheckpoint(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	fails("checkpoint of step 1 was not saved, there is no earlier one: ", r.SaveCheckpoint, 1)
+	fails("checkpoint of update 1 was not saved, there is no earlier one: ", r.SaveCheckpoint, 1)
 	for step := range int64(3) {
 		if err := r.SaveBest(step+1, checkpoint(t, step+1), 1); err != nil {
 			t.Fatal(err)
 		}
 		there(t, r, step+1)
 	}
-	fails("checkpoint of step 4 was not saved, the newest is that of step 3: ", r.SaveBest, 4)
+	fails("checkpoint of update 4 was not saved, the newest is that of update 3: ", r.SaveBest, 4)
 	if best, marked, err := r.Marked(); best != 3 || !marked || err != nil {
 		t.Errorf("marked is %d, %v, %v", best, marked, err)
 	}

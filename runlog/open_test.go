@@ -77,12 +77,12 @@ func TestBoundsOfCheckpoints(t *testing.T) {
 	r := create(t)
 	save(t, r, 0, 0, 1, 2, 3)
 	there(t, r, 0, 1, 2, 3)
-	if err := r.SaveCheckpoint(-1, checkpoint(t, 1), 0); err == nil || !strings.Contains(err.Error(), "checkpoint of step -1, keeping 0") {
+	if err := r.SaveCheckpoint(-1, checkpoint(t, 1), 0); err == nil || !strings.Contains(err.Error(), "checkpoint of update -1, keeping 0") {
 		t.Errorf("step -1: %v", err)
 	}
 	save(t, r, 4, 4)
 	there(t, r, 1, 2, 3, 4)
-	if err := r.MarkBest(0); err == nil || !strings.Contains(err.Error(), "cannot mark step 0 as best") {
+	if err := r.MarkBest(0); err == nil || !strings.Contains(err.Error(), "cannot mark update 0 as best") {
 		t.Errorf("a mark of a checkpoint that was removed: %v", err)
 	}
 	if _, marked, err := r.Marked(); marked || err != nil {

@@ -110,7 +110,7 @@ until [ -n "$(find "$dir/killed" -name '*00000030*' 2>/dev/null)" ] || ! kill -0
 kill -9 "$victim" 2>/dev/null || fail "the run to kill has ended before"
 wait "$victim" 2>/dev/null || true
 check "kill -9 and resume on $backend" resume "$backend" killed killed-resumed
-check "... resumed from a checkpoint" grep -q '^resuming from the checkpoint of step' "$dir/killed-resumed.log"
+check "... resumed from a checkpoint" grep -q '^resuming from the checkpoint of update' "$dir/killed-resumed.log"
 check "... bit for bit" cmp -s "$dir/xla/metrics.jsonl" "$dir/killed-resumed/metrics.jsonl"
 
 if [ "$devices" -gt 1 ]; then

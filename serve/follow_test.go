@@ -38,7 +38,7 @@ func resumed(t *testing.T, dir string) (*runlog.Run, *runlog.Checkpoint) {
 // logged returns a log that adds lines to a list, but for notes of the checkpoint that is served: copier's is of an earlier version.
 func logged(said *[]string) func(string) {
 	return func(line string) {
-		if !strings.Contains(line, ": serving step ") {
+		if !strings.Contains(line, ": serving update ") {
 			*said = append(*said, line)
 		}
 	}
@@ -88,7 +88,7 @@ func TestFollowUnderTraffic(t *testing.T) {
 	clients.Wait()
 	follows.Wait()
 	s.models[0].retired.Wait()
-	if len(said) != checkpoints || said[checkpoints-1] != "copy: loaded the checkpoint of step 1305" {
+	if len(said) != checkpoints || said[checkpoints-1] != "copy: loaded the checkpoint of update 1305" {
 		t.Errorf("said %q", said)
 	}
 	for i, n := range counts {
@@ -153,7 +153,7 @@ func TestMarkedWhileLoading(t *testing.T) {
 	}
 	s.Reload()
 	s.Reload()
-	if fmt.Sprint(said) != "[copy: loaded the checkpoint of step 1300]" {
+	if fmt.Sprint(said) != "[copy: loaded the checkpoint of update 1300]" {
 		t.Errorf("said %q", said)
 	}
 }
@@ -184,7 +184,7 @@ func TestMarkThatCannotBeRead(t *testing.T) {
 		}
 		said = nil
 		s.Reload()
-		if (len(said) == 1) != (c.want != "") || len(said) > 1 || c.want != "" && (!strings.HasPrefix(said[0], "copy: the best checkpoint was not loaded, the one of step 1200 stays: ") || !strings.Contains(said[0], c.want)) {
+		if (len(said) == 1) != (c.want != "") || len(said) > 1 || c.want != "" && (!strings.HasPrefix(said[0], "copy: the best checkpoint was not loaded, the one of update 1200 stays: ") || !strings.Contains(said[0], c.want)) {
 			t.Errorf("look %d says %q, want %q", i, said, c.want)
 		}
 	}
@@ -220,7 +220,7 @@ func TestNotes(t *testing.T) {
 	const early = "an earlier version wrote it, and it does not say with which vocabulary it was trained"
 	for want, do := range map[string]func(best string) error{
 		"step-000001300.safetensors: damaged: ": func(best string) error { return os.WriteFile(best, []byte("damaged"), 0o600) },
-		"best.json marks step 1300 as best: ":   os.Remove,
+		"best.json marks update 1300 as best: ": os.Remove,
 	} {
 		dir := copied(t, "copy")
 		log, best := resumed(t, dir)
@@ -229,7 +229,7 @@ func TestNotes(t *testing.T) {
 		}
 		var said []string
 		s, _ := opened(t, Options{Log: func(line string) { said = append(said, line) }}, dir)
-		if len(said) != 2 || !strings.HasPrefix(said[0], "copy: serving step 1200: ") || !strings.Contains(said[0], want) || said[1] != "copy: serving step 1200: checkpoint of step 1200: "+early {
+		if len(said) != 2 || !strings.HasPrefix(said[0], "copy: serving update 1200: ") || !strings.Contains(said[0], want) || said[1] != "copy: serving update 1200: checkpoint of update 1200: "+early {
 			t.Errorf("at the start %q, want %q", said, want)
 		}
 		said = nil
@@ -237,7 +237,7 @@ func TestNotes(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.Reload()
-		if len(said) != 2 || said[0] != "copy: serving step 1400: checkpoint of step 1400: "+early || said[1] != "copy: loaded the checkpoint of step 1400" {
+		if len(said) != 2 || said[0] != "copy: serving update 1400: checkpoint of update 1400: "+early || said[1] != "copy: loaded the checkpoint of update 1400" {
 			t.Errorf("after a better checkpoint %q", said)
 		}
 	}
@@ -268,12 +268,12 @@ func TestAnotherRunOfTheSameStep(t *testing.T) {
 		copies bool // the model that is served
 	}{
 		{func() error { return nil }, "[]", true},
-		{func() error { return errors.Join(os.Remove(dir), os.Symlink(other, dir)) }, "[copy: loaded the checkpoint of step 1200]", false},
-		{func() error { return errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(run))) }, "[copy: loaded the checkpoint of step 1200]", true},
+		{func() error { return errors.Join(os.Remove(dir), os.Symlink(other, dir)) }, "[copy: loaded the checkpoint of update 1200]", false},
+		{func() error { return errors.Join(os.Remove(dir), os.CopyFS(dir, os.DirFS(run))) }, "[copy: loaded the checkpoint of update 1200]", true},
 		{func() error {
 			return errors.Join(os.RemoveAll(dir), os.Truncate(checkpoint, 5000), os.Symlink(other, dir))
 		}, "no checkpoint can be used", true},
-		{func() error { return os.WriteFile(checkpoint, complete, 0o600) }, "[copy: loaded the checkpoint of step 1200]", false},
+		{func() error { return os.WriteFile(checkpoint, complete, 0o600) }, "[copy: loaded the checkpoint of update 1200]", false},
 	} {
 		if err := step.do(); err != nil {
 			t.Fatal(err)

@@ -278,7 +278,7 @@ func TestReload(t *testing.T) {
 	old := s.models[0].use()
 	s.Reload()
 	s.Reload()
-	if fmt.Sprint(said) != "[copy: loaded the checkpoint of step 1300]" {
+	if fmt.Sprint(said) != "[copy: loaded the checkpoint of update 1300]" {
 		t.Errorf("said %q", said)
 	}
 	if _, text := send(t, web, http.MethodGet, "/v1/models", ""); !strings.Contains(text, `"step":1300`) {

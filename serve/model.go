@@ -65,7 +65,7 @@ func (e *entry) read(tokens int) { e.metrics.tokens(e.name, readTokens).Add(toke
 // logNotes reports why another checkpoint than the best one was loaded, and what else was noted.
 func (e *entry) logNotes(m *loaded) {
 	for _, note := range m.Notes {
-		e.log(fmt.Sprintf("%s: serving step %d: %s", e.name, m.Step, note))
+		e.log(fmt.Sprintf("%s: serving update %d: %s", e.name, m.Step, note))
 	}
 }
 
@@ -144,7 +144,7 @@ func (e *entry) reload() (int64, error) {
 	}
 	if fresh.Step != marked.step {
 		fresh.Close()
-		return stays.Step, fmt.Errorf("the checkpoint of step %d is missing or damaged", marked.step)
+		return stays.Step, fmt.Errorf("the checkpoint of update %d is missing or damaged", marked.step)
 	}
 	e.logNotes(fresh)
 	old := e.replace(fresh)

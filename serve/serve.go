@@ -219,9 +219,9 @@ func (s *Server) Reload() {
 	for _, e := range s.models {
 		switch step, err := e.reload(); {
 		case err != nil:
-			s.options.Log(fmt.Sprintf("%s: the best checkpoint was not loaded, the one of step %d stays: %v", e.name, step, err))
+			s.options.Log(fmt.Sprintf("%s: the best checkpoint was not loaded, the one of update %d stays: %v", e.name, step, err))
 		case step > 0:
-			s.options.Log(fmt.Sprintf("%s: loaded the checkpoint of step %d", e.name, step))
+			s.options.Log(fmt.Sprintf("%s: loaded the checkpoint of update %d", e.name, step))
 		}
 	}
 }

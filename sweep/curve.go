@@ -49,7 +49,7 @@ func readCurve(dir string) *Curve {
 	return c
 }
 
-// thin returns the curve with at most maxPoints points, evenly chosen, with the last one, and the one of step best if there is one.
+// thin returns the curve with at most maxPoints points, evenly chosen, with the last one, and the one of update best if there is one.
 func (c *Curve) thin(best int64) *Curve {
 	thinned, n := &Curve{}, len(c.Updates)
 	for i, step := range c.Updates {

@@ -51,11 +51,11 @@ func TestFinite(t *testing.T) {
 	}
 }
 
-// The checkpoint of step 0 is a checkpoint. Caught when planted: step 0 taken for none.
+// The checkpoint of update 0 is a checkpoint. Caught when planted: step 0 taken for none.
 func TestDivergedErrorNamesTheCheckpoint(t *testing.T) {
 	for saved, want := range map[int64]string{
-		-1: "training stopped at step 9: p; there is no checkpoint: resume the run, which begins it again, with a lower learning rate, training.schedule.rate=0.000123",
-		0:  "training stopped at step 9: p; the checkpoint of step 0 is kept: continue from it with a lower learning rate, training.schedule.rate=0.000123",
+		-1: "training stopped at update 9: p; there is no checkpoint: resume the run, which begins it again, with a lower learning rate, training.schedule.rate=0.000123",
+		0:  "training stopped at update 9: p; the checkpoint of update 0 is kept: continue from it with a lower learning rate, training.schedule.rate=0.000123",
 	} {
 		if got := (&DivergedError{Step: 9, Problem: "p", Saved: saved, Field: "rate", Value: 0.00012345}).Error(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -161,18 +161,18 @@ func TestSelection(t *testing.T) {
 		{schedule.Config{}, state{}, ""}, {schedule.Config{}, state{BestStep: 10}, ""}, {schedule.Config{}, base, "its cross entropy is the lowest"},
 		{schedule.Config{}, with(func(s *state) { s.MaxCorrect = extreme{10, 2} }), "its cross entropy is the lowest"},
 		{schedule.Config{}, with(func(s *state) { s.MaxCorrect = extreme{1, 3} }),
-			"its cross entropy is the lowest; step 1 has more correct validation sequences, 0.3750 against 0.2500 (training.best_by_accuracy=true keeps that one)"},
+			"its cross entropy is the lowest; update 1 has more correct validation sequences, 0.3750 against 0.2500 (training.best_by_accuracy=true keeps that one)"},
 		{schedule.Config{BestByMeasure: true}, with(func(s *state) { s.MaxCorrect = extreme{20, 3} }), "its decoded answers are the best"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}}, base, "its cross entropy against the smoothed targets is the lowest"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}, BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }),
-			"it has the most correct validation sequences, 0.2500, and the lowest cross entropy against the smoothed targets of all with as many; the cross entropy against the smoothed targets was lowest at step 1"},
+			"it has the most correct validation sequences, 0.2500, and the lowest cross entropy against the smoothed targets of all with as many; the cross entropy against the smoothed targets was lowest at update 1"},
 		{schedule.Config{BestByAccuracy: true}, base, "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
 		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{10, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many; the cross entropy was lowest at step 1"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many; the cross entropy was lowest at update 1"},
 	} {
 		want := c.want
 		if want != "" {
-			want = "the checkpoint of step 10 is kept: " + want
+			want = "the checkpoint of update 10 is kept: " + want
 		}
 		if got := (&Trainer{Config: c.config, state: c.state}).selection(); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -242,8 +242,8 @@ func TestDifferenceNamesTheRanks(t *testing.T) {
 		want    string
 	}{
 		{[]report{same, same, same}, ""}, {[]report{same}, ""},
-		{[]report{same, {data: 1, parameters: 3}, {data: 1, parameters: 4}}, "step 6: the parameters of rank 1, 2 differ from those of rank 0: all need the same build"},
-		{[]report{same, {data: 1, parameters: 3}, {data: 2, parameters: 2}}, "step 6: the training data of rank 2 differ from those of rank 0: all hosts need the same files"},
+		{[]report{same, {data: 1, parameters: 3}, {data: 1, parameters: 4}}, "update 6: the parameters of rank 1, 2 differ from those of rank 0: all need the same build"},
+		{[]report{same, {data: 1, parameters: 3}, {data: 2, parameters: 2}}, "update 6: the training data of rank 2 differ from those of rank 0: all hosts need the same files"},
 	} {
 		err := rankOfTwo().difference(c.reports)
 		if (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
@@ -286,11 +286,11 @@ func TestLoadAndRestoreRefuse(t *testing.T) {
 	tr := &Trainer{Store: store}
 	for want, kept := range map[string]string{"is null": "null", "cannot be read": "{", "capacity_plan: shape 1 is null": `{"capacity_plan":{"shapes":[null]}}`} {
 		err := tr.restore(&runlog.Checkpoint{Step: 3, Meta: map[string]string{StateKey: kept}})
-		if err == nil || !strings.HasPrefix(err.Error(), `checkpoint of step 3: its metadata "training"`) || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.HasPrefix(err.Error(), `checkpoint of update 3: its metadata "training"`) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", kept, err, want)
 		}
 	}
-	if _, err := SavedIn(&runlog.Checkpoint{Step: 3, Meta: map[string]string{StateKey: "{"}}); err == nil || !strings.HasPrefix(err.Error(), "checkpoint of step 3") {
+	if _, err := SavedIn(&runlog.Checkpoint{Step: 3, Meta: map[string]string{StateKey: "{"}}); err == nil || !strings.HasPrefix(err.Error(), "checkpoint of update 3") {
 		t.Errorf("a state that cannot be read: %v", err)
 	}
 	saved, err := SavedIn(&runlog.Checkpoint{Meta: map[string]string{StateKey: `{"seconds":2.5,"stopped":"patience"}`}, Tensors: []safetensors.Tensor{

@@ -106,7 +106,7 @@ func TestResumedEvents(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	dead := trainer(t, config(13))
 	dead.OnProgress = func(p training.Progress) {
-		if p.Step == 10 { // after the checkpoint of step 8
+		if p.Step == 10 { // after the checkpoint of update 8
 			stop()
 		}
 	}

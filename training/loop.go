@@ -86,7 +86,7 @@ func (t *Trainer) advance(ctx context.Context) error {
 	rate := t.Config.Schedule.Rate(t.step, t.Config.Steps, t.Config.Width)
 	own, norm, err := t.updateOnce(float32(rate))
 	if err != nil {
-		return fmt.Errorf("step %d: %w", t.step, err)
+		return fmt.Errorf("update %d: %w", t.step, err)
 	}
 	own.interrupted = ctx.Err() != nil
 	tally, err := t.collect(own)
@@ -216,10 +216,10 @@ type DivergedError struct {
 
 func (e *DivergedError) Error() string {
 	if e.Initial {
-		return fmt.Sprintf("training stopped at step %d: %s with the initial weights, before any update, so the learning rate is not the cause: "+
+		return fmt.Sprintf("training stopped at update %d: %s with the initial weights, before any update, so the learning rate is not the cause: "+
 			"check the data, the model and its halting policy", e.Step, e.Problem)
 	}
-	next := fmt.Sprintf("the checkpoint of step %d is kept: continue from it", e.Saved)
+	next := fmt.Sprintf("the checkpoint of update %d is kept: continue from it", e.Saved)
 	if e.Saved < 0 {
 		next = "there is no checkpoint: resume the run, which begins it again,"
 	}
@@ -229,7 +229,7 @@ func (e *DivergedError) Error() string {
 		}
 		next = fmt.Sprintf("that is the loss of %s, which must be removed; %s", e.Broken, next)
 	}
-	return fmt.Sprintf("training stopped at step %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
+	return fmt.Sprintf("training stopped at update %d: %s; %s with a lower learning rate, training.schedule.%s=%.3g", e.Step, e.Problem, next, e.Field, e.Value)
 }
 
 // exploded is a cross entropy, in nats per token, far above that of any untrained model: log(V) for a vocabulary of V tokens.

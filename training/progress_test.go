@@ -69,14 +69,14 @@ func TestProgressOfARun(t *testing.T) {
 	if len(seen) != 16 || seen[0].Compiling < 0.01 { // nearly all of the first update
 		t.Errorf("progress of %d updates, %v of the first was compiling", len(seen), seen[0].Compiling)
 	}
-	validations := regexp.MustCompile(`^validation at step (5|10|15|16): cross entropy \d\.\d{1,3} nats, token accuracy 0\.\d{4}, sequence accuracy 0\.\d{4} \(teacher-forced, 24 sequences\), ponder [123]\.\d\d$`)
+	validations := regexp.MustCompile(`^validation at update (5|10|15|16): cross entropy \d\.\d{1,3} nats, token accuracy 0\.\d{4}, sequence accuracy 0\.\d{4} \(teacher-forced, 24 sequences\), ponder [123]\.\d\d$`)
 	if n := len(slices.DeleteFunc(said, func(line string) bool { return !validations.MatchString(line) })); n != 4 {
 		t.Errorf("%d validations are reported: %q", n, said)
 	}
 	checkRows(t, tr, seen)
 	for _, row := range metrics(t, tr) {
 		if nats, _ := row.Number("cross_entropy"); row["split"] == "validation" {
-			want := fmt.Sprintf("validation at step %d: cross entropy %s nats,", row.Step(), strconv.FormatFloat(nats, 'g', 4, 64))
+			want := fmt.Sprintf("validation at update %d: cross entropy %s nats,", row.Step(), strconv.FormatFloat(nats, 'g', 4, 64))
 			if !slices.ContainsFunc(said, func(line string) bool { return strings.HasPrefix(line, want) }) {
 				t.Errorf("no line begins with %q: %q", want, said)
 			}
@@ -175,7 +175,7 @@ func TestInterruptedAtOnce(t *testing.T) {
 	}
 	again := resumed(t, tr)
 	run(t, again)
-	for steps, want := range map[int64]string{4: "", 3: "the checkpoint of step 4 is beyond training.steps, 3"} {
+	for steps, want := range map[int64]string{4: "", 3: "the checkpoint of update 4 is beyond training.steps, 3"} {
 		again = resumed(t, again)
 		again.Config.Steps = steps
 		if _, err := again.Run(context.Background()); (err == nil) != (want == "") || err != nil && err.Error() != want {

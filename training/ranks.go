@@ -243,9 +243,9 @@ func (t *Trainer) difference(reports []report) error {
 	}
 	switch {
 	case data != nil:
-		return fmt.Errorf("step %d: the training data of rank %s differ from those of rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
+		return fmt.Errorf("update %d: the training data of rank %s differ from those of rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
 	case parameters != nil:
-		return fmt.Errorf("step %d: the parameters of rank %s differ from those of rank 0: all need the same build, the same kind of processor and the same backend",
+		return fmt.Errorf("update %d: the parameters of rank %s differ from those of rank 0: all need the same build, the same kind of processor and the same backend",
 			t.step, strings.Join(parameters, ", "))
 	}
 	return nil

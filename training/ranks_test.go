@@ -210,7 +210,7 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 			if rank == 2 {
 				feedWith(t, tr, broken, ragged)
 			}
-		}, "step 1: rank 2: batch: example 30 has an empty target"},
+		}, "update 1: rank 2: batch: example 30 has an empty target"},
 		"other data": {2, func(rank int, tr *training.Trainer, _ func()) {
 			if rank == 1 {
 				stream, err := batch.NewStream(copying(12), ragged, tr.Config.Seed)
@@ -219,7 +219,7 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 				}
 				tr.Stream = stream
 			}
-		}, "step 1: the training data of rank 1 differ from those of rank 0"},
+		}, "update 1: the training data of rank 1 differ from those of rank 0"},
 		"other parameters": {4, func(rank int, tr *training.Trainer, _ func()) {
 			if rank == 3 {
 				tr.OnProgress = func(p training.Progress) {
@@ -229,10 +229,10 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 					}
 				}
 			}
-		}, "step 3: the parameters of rank 3 differ from those of rank 0"},
+		}, "update 3: the parameters of rank 3 differ from those of rank 0"},
 		"training that comes apart": {2, func(_ int, tr *training.Trainer, _ func()) {
 			tr.Config.Schedule = spike{7, 1e30}
-		}, "training stopped at step 8: the loss is NaN; the checkpoint of step 5 is kept: continue from it with a lower learning rate, training.schedule.rate="},
+		}, "training stopped at update 8: the loss is NaN; the checkpoint of update 5 is kept: continue from it with a lower learning rate, training.schedule.rate="},
 		"a directory that cannot be written": {2, func(rank int, tr *training.Trainer, _ func()) {
 			if rank == 0 {
 				tr.Log, _ = runlog.Open(tr.Log.Dir())

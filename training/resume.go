@@ -75,13 +75,13 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		return err
 	}
 	if t.step > t.Config.Steps {
-		return fmt.Errorf("the checkpoint of step %d is beyond training.steps, %d", c.Step, t.Config.Steps)
+		return fmt.Errorf("the checkpoint of update %d is beyond training.steps, %d", c.Step, t.Config.Steps)
 	}
 	switch {
 	case t.state.Stopped != "" || t.step == t.Config.Steps && c.Step > 0 && !t.state.ValidationDue:
 		t.notify(t.ended())
 	case c.Step > 0:
-		t.notify(fmt.Sprintf("resuming from the checkpoint of step %d", c.Step))
+		t.notify(fmt.Sprintf("resuming from the checkpoint of update %d", c.Step))
 	}
 	if t.group.Rank() != 0 {
 		return nil
@@ -104,7 +104,7 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		return err
 	}
 	if had, has := t.state.Metrics, t.Log.MetricsSize(); had != 0 && has != had {
-		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that step, but had %d when it was saved: lines are missing or have been added", has, had))
+		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that update, but had %d when it was saved: lines are missing or have been added", has, had))
 	}
 	return nil
 }
@@ -116,7 +116,7 @@ func (t *Trainer) ended() string {
 	}
 	stop := t.Config.Stop
 	value := map[string]string{"accuracy": fmt.Sprint(stop.Accuracy), "perfect": fmt.Sprint(stop.Perfect), "patience": fmt.Sprint(stop.Patience)}[t.state.Stopped]
-	return fmt.Sprintf("training has already finished: training.stop.%s=%s ended it at step %d of %d; set training.stop.%s=0, or a larger number, to train further",
+	return fmt.Sprintf("training has already finished: training.stop.%s=%s ended it at update %d of %d; set training.stop.%s=0, or a larger number, to train further",
 		t.state.Stopped, value, t.step, t.Config.Steps, t.state.Stopped)
 }
 
@@ -139,7 +139,7 @@ func (t *Trainer) restoreBestMark() error {
 	case t.state.BestStep == 0 || err == nil && marked && step == t.state.BestStep:
 		return nil
 	case errors.Is(err, runlog.ErrDamaged):
-		t.notify(fmt.Sprintf("%v: it is written anew, and marks step %d", err, t.state.BestStep))
+		t.notify(fmt.Sprintf("%v: it is written anew, and marks update %d", err, t.state.BestStep))
 	case err != nil:
 		return err
 	}

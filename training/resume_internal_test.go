@@ -90,8 +90,8 @@ func TestResumingIsSaid(t *testing.T) {
 		step, size int64 // -1: the true one
 		want       []string
 	}{
-		{0, -1, nil}, {1, -1, []string{"resuming from the checkpoint of step 1"}}, {2, 0, []string{"resuming from the checkpoint of step 2"}},
-		{1, 1, []string{"resuming from the checkpoint of step 1", "metrics.jsonl has "}},
+		{0, -1, nil}, {1, -1, []string{"resuming from the checkpoint of update 1"}}, {2, 0, []string{"resuming from the checkpoint of update 2"}},
+		{1, 1, []string{"resuming from the checkpoint of update 1", "metrics.jsonl has "}},
 	} {
 		log := newLog(t)
 		for step := range c.step {
@@ -118,9 +118,9 @@ func TestResumingIsSaid(t *testing.T) {
 func TestFinishedRunSaysWhy(t *testing.T) {
 	for stopped, want := range map[string]string{
 		"":         "training has already finished, with all 2 updates of training.steps: set training.steps to a larger number to train further",
-		"accuracy": "training has already finished: training.stop.accuracy=0.75 ended it at step 2 of 2; set training.stop.accuracy=0, or a larger number, to train further",
-		"perfect":  "training has already finished: training.stop.perfect=3 ended it at step 2 of 2; set training.stop.perfect=0, or a larger number, to train further",
-		"patience": "training has already finished: training.stop.patience=4 ended it at step 2 of 2; set training.stop.patience=0, or a larger number, to train further",
+		"accuracy": "training has already finished: training.stop.accuracy=0.75 ended it at update 2 of 2; set training.stop.accuracy=0, or a larger number, to train further",
+		"perfect":  "training has already finished: training.stop.perfect=3 ended it at update 2 of 2; set training.stop.perfect=0, or a larger number, to train further",
+		"patience": "training has already finished: training.stop.patience=4 ended it at update 2 of 2; set training.stop.patience=0, or a larger number, to train further",
 	} {
 		tr, said := restorable(t, newLog(t))
 		tr.Config.Steps, tr.Config.Stop = 2, schedule.Stop{Accuracy: 0.75, Perfect: 3, Patience: 4}

@@ -69,7 +69,7 @@ func TestChangedConfigurationGoesOn(t *testing.T) {
 // A run that was killed between writing its best checkpoint and saying so says it when it is resumed.
 // Caught when planted: a mark that is not made again.
 func TestBestIsMarkedAgain(t *testing.T) {
-	c := config(5) // the look at step 5 is the last thing it does
+	c := config(5) // the look at update 5 is the last thing it does
 	tr := trainer(t, c)
 	if report := run(t, tr); report.BestStep != 5 {
 		t.Fatalf("the best step is %d", report.BestStep)
@@ -122,7 +122,7 @@ func TestFewerStepsThanThereAre(t *testing.T) {
 	run(t, tr)
 	tr = resumed(t, tr)
 	tr.Config.Steps = 3
-	if _, err := tr.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "step 4 is beyond training.steps, 3") {
+	if _, err := tr.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "update 4 is beyond training.steps, 3") {
 		t.Errorf("%v", err)
 	}
 	if _, err := os.Stat(filepath.Join(tr.Log.Dir(), "checkpoints", "step-000000004.safetensors")); errors.Is(err, fs.ErrNotExist) {
@@ -199,7 +199,7 @@ func TestDamagedMarkIsWrittenAnew(t *testing.T) {
 	tr = resumed(t, tr)
 	tr.Notify = func(line string) { said += line + "\n" }
 	run(t, tr)
-	if again, err := os.ReadFile(mark); err != nil || string(again) != string(whole) || !strings.Contains(said, fmt.Sprint("best.json: damaged: its content does not match its checksum: it is written anew, and marks step ", best)) {
+	if again, err := os.ReadFile(mark); err != nil || string(again) != string(whole) || !strings.Contains(said, fmt.Sprint("best.json: damaged: its content does not match its checksum: it is written anew, and marks update ", best)) {
 		t.Errorf("%s, %v; it says %q", again, err, said)
 	}
 }

@@ -10,7 +10,7 @@ func (t *Trainer) selection() string {
 		return ""
 	}
 	share := func(correct float64) string { return fmt.Sprintf("%.4f", correct/s.Validation.Sequences) }
-	kept := fmt.Sprintf("the checkpoint of step %d is kept: ", s.BestStep)
+	kept := fmt.Sprintf("the checkpoint of update %d is kept: ", s.BestStep)
 	entropy := "cross entropy"
 	if t.Config.LabelSmoothing > 0 {
 		entropy = "cross entropy against the smoothed targets" // not the one that validations report
@@ -24,12 +24,12 @@ func (t *Trainer) selection() string {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"
 	case t.Config.BestByAccuracy && s.LowestNats.Step > 0 && s.LowestNats.Step != s.BestStep:
-		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many; the %s was lowest at step %d",
+		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many; the %s was lowest at update %d",
 			correct, share(s.BestCorrect), entropy, entropy, s.LowestNats.Step)
 	case t.Config.BestByAccuracy:
 		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many", correct, share(s.BestCorrect), entropy)
 	case more:
-		return kept + fmt.Sprintf("its %s is the lowest; step %d has more %s, %s against %s (training.best_by_accuracy=true keeps that one)",
+		return kept + fmt.Sprintf("its %s is the lowest; update %d has more %s, %s against %s (training.best_by_accuracy=true keeps that one)",
 			entropy, s.MaxCorrect.Step, correct, share(s.MaxCorrect.Value), share(s.BestCorrect))
 	}
 	return kept + "its " + entropy + " is the lowest"

@@ -72,7 +72,7 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 			return nil, err
 		}
 		if Trained(v.Path()) && !finite(tensor) {
-			return nil, fmt.Errorf("step %d: parameter %s contains NaN or infinity and is not saved; earlier checkpoints are kept; try a lower learning rate", t.step, tensor.Name)
+			return nil, fmt.Errorf("update %d: parameter %s contains NaN or infinity and is not saved; earlier checkpoints are kept; try a lower learning rate", t.step, tensor.Name)
 		}
 		c.Tensors = append(c.Tensors, tensor)
 	}
@@ -94,7 +94,7 @@ func Exported(store *model.Store) (list []safetensors.Tensor, err error) {
 	return list, nil
 }
 
-// Begin returns the checkpoint of step 0 of a run that starts from the given parameters instead of random ones.
+// Begin returns the checkpoint of update 0 of a run that starts from the given parameters instead of random ones.
 func Begin(parameters []safetensors.Tensor, s Seals) (*runlog.Checkpoint, error) {
 	kept, err := json.Marshal(state{})
 	if err != nil {
@@ -140,17 +140,17 @@ var ErrWeightsOnly = errors.New("holds the weights only")
 // restore loads a checkpoint's variables and state.
 func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	if _, ok := c.Meta[StateKey]; !ok {
-		return fmt.Errorf("checkpoint of step %d %w: start a new run from them with training.pretrained", c.Step, ErrWeightsOnly)
+		return fmt.Errorf("checkpoint of update %d %w: start a new run from them with training.pretrained", c.Step, ErrWeightsOnly)
 	}
 	kept := []byte(c.Meta[StateKey])
 	if bytes.Equal(kept, []byte("null")) { // which would leave the state of a run that begins
-		return fmt.Errorf("checkpoint of step %d: its metadata %q is null", c.Step, StateKey)
+		return fmt.Errorf("checkpoint of update %d: its metadata %q is null", c.Step, StateKey)
 	}
 	if err := json.Unmarshal(kept, &t.state); err != nil { // into the plan that the graphs have
-		return fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
+		return fmt.Errorf("checkpoint of update %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
 	if err := t.state.CapacityPlan.Validate(); err != nil {
-		return fmt.Errorf("checkpoint of step %d: its metadata %q: capacity_plan: %w", c.Step, StateKey, err)
+		return fmt.Errorf("checkpoint of update %d: its metadata %q: capacity_plan: %w", c.Step, StateKey, err)
 	}
 	if before := c.Meta[ConfigurationKey]; before != "" && before != t.Seals.Configuration {
 		t.state.Stopped, t.state.Waited, t.state.Perfect = "", 0, 0
@@ -160,7 +160,7 @@ func (t *Trainer) restore(c *runlog.Checkpoint) error {
 	}
 	t.step = c.Step
 	if err := t.Stream.Seek(t.state.Data); err != nil {
-		return fmt.Errorf("checkpoint of step %d: %w", c.Step, err)
+		return fmt.Errorf("checkpoint of update %d: %w", c.Step, err)
 	}
 	return Load(t.Store, c.Tensors)
 }
@@ -262,7 +262,7 @@ func SavedIn(c *runlog.Checkpoint) (Saved, error) {
 	if kept, ok := c.Meta[StateKey]; !ok {
 		// the weights only
 	} else if err := json.Unmarshal([]byte(kept), &s); err != nil {
-		return Saved{}, fmt.Errorf("checkpoint of step %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
+		return Saved{}, fmt.Errorf("checkpoint of update %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
 	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped, ValidationDue: s.ValidationDue}
 	for _, p := range Parameters(c.Tensors) {

@@ -22,12 +22,12 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 		wantKept string
 		wantWhat string
 	}{
-		{"with a checkpoint", 7, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
+		{"with a checkpoint", 7, 1e30, "the checkpoint of update 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
 		{"before the first checkpoint", 2, 1e30, "there is no checkpoint: resume the run, which begins it again, with a lower learning rate, training.schedule.rate=", "the loss is NaN"},
-		{"at a validation", 8, 1e30, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss of the validation is NaN"},
-		{"just before a checkpoint", 8, 1e5, "step-000000008.safetensors, which must be removed; the checkpoint of step 4 is kept: continue from it with a lower", "the cross entropy has exploded to "},
+		{"at a validation", 8, 1e30, "the checkpoint of update 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the loss of the validation is NaN"},
+		{"just before a checkpoint", 8, 1e5, "step-000000008.safetensors, which must be removed; the checkpoint of update 4 is kept: continue from it with a lower", "the cross entropy has exploded to "},
 		{"just before the only checkpoint", 4, 1e5, "step-000000004.safetensors, which must be removed; there is no other checkpoint: start again in another directory with a lower", "the cross entropy has exploded to "},
-		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of step 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the cross entropy has exploded to "},
+		{"finite, but beyond all bounds", 7, 1e5, "the checkpoint of update 4 is kept: continue from it with a lower learning rate, training.schedule.rate=", "the cross entropy has exploded to "},
 	} {
 		c := config(40)
 		c.EvaluateEvery, c.Keep = 100, 2
@@ -50,7 +50,7 @@ func TestBrokenLossStopsTheRun(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		if strings.Contains(line, "\n") || !strings.HasPrefix(line, "training stopped at step ") || !strings.Contains(line, test.wantKept) ||
+		if strings.Contains(line, "\n") || !strings.HasPrefix(line, "training stopped at update ") || !strings.Contains(line, test.wantKept) ||
 			!strings.Contains(line, test.wantWhat) || !strings.HasSuffix(line, "training.schedule.rate=0.0005") {
 			t.Errorf("%s: %q", test.name, line)
 		}

@@ -32,7 +32,7 @@ func (t *Trainer) validate() error {
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("validation at step %d: %w", t.step, err)
+		return fmt.Errorf("validation at update %d: %w", t.step, err)
 	}
 	if !tally.Finite() { // the update just before has made the weights useless, though its own loss was finite
 		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()), t.saved == t.step)
@@ -48,7 +48,7 @@ func (t *Trainer) validate() error {
 	if ofClasses(tally) {
 		accuracy = fmt.Sprintf("accuracy %.4f (%.0f examples)", tally.TokenAccuracy(), tally.Sequences)
 	}
-	t.notify(fmt.Sprintf("validation at step %d: cross entropy %.4g nats, %s%s", t.step, tally.CrossEntropy(), accuracy, shown))
+	t.notify(fmt.Sprintf("validation at update %d: cross entropy %.4g nats, %s%s", t.step, tally.CrossEntropy(), accuracy, shown))
 	t.warnOfPonder(tally, depths)
 	if err := t.Log.AppendMetrics(row); err != nil {
 		return err

@@ -27,7 +27,7 @@ func newBench() *cobra.Command {
 		Short: "Measure how fast a backend does the model's work",
 		Long: `bench times a piece of the model's work and prints one line of JSON. WHAT is one of
 
-  train    one step of training: forward, backward, Adam; encoder-decoder of fixed depth
+  train    one update: forward, backward, Adam; encoder-decoder of fixed depth
   act      the same with adaptive halting, at most --max-steps
   encode   encoder inference
   decode   decoding of --length tokens, greedy or with --beam, with a KV cache; with --uncached, the

@@ -75,7 +75,7 @@ func TestList(t *testing.T) {
 func TestNotesOfAModel(t *testing.T) {
 	run := copied(t)
 	replace(t, filepath.Join(run, "config.json"), `"log_every": 5`, `"log_every": 6`)
-	if r := ut(t, "eval", run, "--count", "2"); r.code != 0 || r.stderr != "ut: note: "+run+": checkpoint of step 20 was trained under another config.json, which has been edited since: restore it; what may change can be set when the run is resumed\n" {
+	if r := ut(t, "eval", run, "--count", "2"); r.code != 0 || r.stderr != "ut: note: "+run+": checkpoint of update 20 was trained under another config.json, which has been edited since: restore it; what may change can be set when the run is resumed\n" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -137,7 +137,7 @@ func TestPlan(t *testing.T) {
 // Training prints the run directory and a summary, depends only on its seed, and writes to runs/NAME by default.
 func TestTrain(t *testing.T) {
 	r := ut(t, append([]string{"train", "demo", "--seed", "7"}, tiny()...)...)
-	if r.code != 0 || !strings.HasPrefix(r.stdout, filepath.Join("runs", "demo")+": 20 steps ") {
+	if r.code != 0 || !strings.HasPrefix(r.stdout, filepath.Join("runs", "demo")+": 20 updates ") {
 		t.Fatalf("exit code %d\n%s%s", r.code, r.stdout, r.stderr)
 	}
 	for _, want := range []string{"parameters", "teacher forcing: token accuracy 0.", "next: "} {
@@ -146,7 +146,7 @@ func TestTrain(t *testing.T) {
 		}
 	}
 	for line := range strings.Lines(r.stderr) {
-		if !strings.HasPrefix(line, "validation at step ") && !strings.HasPrefix(line, "step ") && !strings.HasPrefix(line, "graphs: ") {
+		if !strings.HasPrefix(line, "validation at update ") && !strings.HasPrefix(line, "update ") && !strings.HasPrefix(line, "graphs: ") {
 			t.Errorf("says %q on the standard error", line)
 		}
 	}
@@ -170,10 +170,10 @@ func TestTrain(t *testing.T) {
 // A finished run is trained further.
 func TestTrainFurther(t *testing.T) {
 	dir := copied(t)
-	if said := succeeds(t, "train", "--resume", dir, "--set", "training.steps=30", "--set", "training.keep=3"); !strings.Contains(said, "30 steps (all of the configuration)") {
+	if said := succeeds(t, "train", "--resume", dir, "--set", "training.steps=30", "--set", "training.keep=3"); !strings.Contains(said, "30 updates (all of the configuration)") {
 		t.Errorf("it says %q", said)
 	}
-	if said := succeeds(t, "train", "--resume", dir); !strings.Contains(said, "30 steps (all of the configuration)") {
+	if said := succeeds(t, "train", "--resume", dir); !strings.Contains(said, "30 updates (all of the configuration)") {
 		t.Errorf("again it says %q", said)
 	}
 }
@@ -190,7 +190,7 @@ func TestEval(t *testing.T) {
 		" of 5 answers did not end and were cut off":                                   {"--max-length", "1", "--length", "7"},
 	} {
 		got := succeeds(t, append([]string{"eval", trained(t), "--count", "5"}, args...)...)
-		for _, want := range []string{want, "checkpoint of step ", "token accuracy", "sequence accuracy", " of 5)", "95 % interval"} {
+		for _, want := range []string{want, "checkpoint of update ", "token accuracy", "sequence accuracy", " of 5)", "95 % interval"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("does not say %q:\n%s", want, got)
 			}

@@ -208,7 +208,7 @@ func (f *depthFlags) write(w io.Writer, list []depthRun) error {
 	}
 	var text bytes.Buffer
 	for _, one := range list {
-		fmt.Fprintf(&text, "%s, checkpoint of step %d\n%s, %s, %d examples, %s\n", one.Run, one.Checkpoint, one.Task, one.Lengths, one.Examples, one.Method)
+		fmt.Fprintf(&text, "%s, checkpoint of update %d\n%s, %s, %d examples, %s\n", one.Run, one.Checkpoint, one.Task, one.Lengths, one.Examples, one.Method)
 		table := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
 		fmt.Fprintf(table, "exit\t%s\tsteps\tencoder\tdecoder\textra readouts\tseconds\n", one.Metric)
 		for _, p := range one.Points {

@@ -160,9 +160,9 @@ func TestRunsThatDoNotFit(t *testing.T) {
 		dir  string
 		says []string
 	}{
-		"another configuration": {edited, []string{edited, "step 20", "[8 8]", "config.json describes [16 16]"}},
-		"same shapes":           {sameShapes, []string{sameShapes, "step 20", "another config.json"}},
-		"another checkpoint":    {mixed, []string{mixed, "step 20", "[12 12]", "config.json describes [8 8]"}},
+		"another configuration": {edited, []string{edited, "update 20", "[8 8]", "config.json describes [16 16]"}},
+		"same shapes":           {sameShapes, []string{sameShapes, "update 20", "another config.json"}},
+		"another checkpoint":    {mixed, []string{mixed, "update 20", "[12 12]", "config.json describes [8 8]"}},
 		"unknown key":           {unknownKey, []string{filepath.Join(unknownKey, "config.json"), `did you mean "width"?`}},
 	} {
 		for command, args := range map[string][]string{

@@ -13,7 +13,7 @@ import (
 // print writes the evaluation as text.
 func (m measured) print(w io.Writer) error {
 	lines := []string{
-		fmt.Sprintf("%s, checkpoint of step %d", m.Run, m.Checkpoint),
+		fmt.Sprintf("%s, checkpoint of update %d", m.Run, m.Checkpoint),
 		fmt.Sprintf("%s, %s, %d examples, %s", m.Task, m.Lengths, m.Row.Count, m.Method),
 	}
 	shares := false

@@ -30,7 +30,7 @@ const infoFields = `
   best         of the best checkpoint: its step and the metrics of its validation, an array of
                objects with name, as in metrics.jsonl, and value; null if there is none
   newest       the newest validation, likewise
-  checkpoints  an array of steps
+  checkpoints  an array of updates
   seconds      training time, up to the newest checkpoint
   cpu_seconds  CPU time of all processes that trained it
   backend      of the newest of these processes`
@@ -39,7 +39,7 @@ func newInfo() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "info RUN",
-		Short: "Describe a run: status, best step, parameters, time, data",
+		Short: "Describe a run: status, best update, parameters, time, data",
 		Long: `info describes a run directory without loading its model.
 
 With --json: an object with the fields` + infoFields,
@@ -73,7 +73,7 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 	}
 	status := i.Status + stopReason(i.Stopped)
 	if i.Status == pipeline.Diverged {
-		status += fmt.Sprintf(" at step %d", i.Diverged)
+		status += fmt.Sprintf(" at update %d", i.Diverged)
 	}
 	fmt.Fprintf(lines, "%s: %s\n", i.Run, status)
 	field("problem", i.Problem)
@@ -82,11 +82,11 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 	if i.Parameters > 0 {
 		field("parameters", thousands(i.Parameters))
 	}
-	steps := fmt.Sprintf("%d of %d", i.Step, i.Steps)
+	updates := fmt.Sprintf("%d of %d", i.Step, i.Steps)
 	if n := len(i.Checkpoints); n > 0 && slices.Max(i.Checkpoints) < i.Step {
-		steps += fmt.Sprintf(", saved up to step %d", slices.Max(i.Checkpoints))
+		updates += fmt.Sprintf(", saved up to update %d", slices.Max(i.Checkpoints))
 	}
-	field("steps", steps)
+	field("updates", updates)
 	field("best", validationLine(i.Best))
 	field("last validation", validationLine(i.Newest))
 	if i.Seconds > 0 {
@@ -126,5 +126,5 @@ func validationLine(v *pipeline.Validation) string {
 		}
 		figures = append(figures, fmt.Sprintf("%s %.4g", strings.ReplaceAll(f.Name, "_", " "), f.Value))
 	}
-	return strings.TrimSuffix(fmt.Sprintf("step %d: %s", v.Step, strings.Join(figures, ", ")), ": ")
+	return strings.TrimSuffix(fmt.Sprintf("update %d: %s", v.Step, strings.Join(figures, ", ")), ": ")
 }

@@ -12,13 +12,13 @@ import (
 // place of the newest; the words also if all are saved.
 func TestInfoOfUnsavedUpdates(t *testing.T) {
 	for want, i := range map[string]pipeline.Info{
-		"steps            40 of 100, saved up to step 20\n": {Step: 40, Steps: 100, Checkpoints: []int64{10, 20}},
-		"steps            40 of 100\n":                      {Step: 40, Steps: 100, Checkpoints: []int64{20, 40}},
-		"steps            0 of 100\n":                       {Steps: 100},
+		"updates          40 of 100, saved up to update 20\n": {Step: 40, Steps: 100, Checkpoints: []int64{10, 20}},
+		"updates          40 of 100\n":                        {Step: 40, Steps: 100, Checkpoints: []int64{20, 40}},
+		"updates          0 of 100\n":                         {Steps: 100},
 	} {
 		i.Newest = &pipeline.Validation{Step: i.Step}
 		var b bytes.Buffer
-		if err := printInfo(&b, i); err != nil || !strings.Contains(b.String(), want) || !strings.Contains(b.String(), "last validation  step ") {
+		if err := printInfo(&b, i); err != nil || !strings.Contains(b.String(), want) || !strings.Contains(b.String(), "last validation  update ") {
 			t.Errorf("%s, %v, want %q", &b, err, want)
 		}
 	}

@@ -34,7 +34,7 @@ func TestInterrupt(t *testing.T) {
 			if code != 130 {
 				t.Errorf("exit code %d, want 130", code)
 			}
-			if !strings.HasPrefix(last, "ut: interrupted after step ") || !strings.Contains(last, "train --resume "+dir+" --backend ") {
+			if !strings.HasPrefix(last, "ut: interrupted after update ") || !strings.Contains(last, "train --resume "+dir+" --backend ") {
 				t.Errorf("the last line is %q", last)
 			}
 			succeeds(t, "train", "--resume", dir)

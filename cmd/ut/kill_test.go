@@ -137,7 +137,7 @@ func TestDamagedCheckpoints(t *testing.T) {
 			if _, err := fmt.Sscanf(names[len(names)-2], "step-%d.safetensors", &before); err != nil {
 				t.Fatal(err)
 			}
-			for _, want := range []string{last + ": ", fmt.Sprintf("resuming from the checkpoint of step %d", before)} {
+			for _, want := range []string{last + ": ", fmt.Sprintf("resuming from the checkpoint of update %d", before)} {
 				if r.code != 0 || !strings.Contains(r.stderr, want) {
 					t.Errorf("exit code %d, does not say %q:\n%s", r.code, want, r.stderr)
 				}

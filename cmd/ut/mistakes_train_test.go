@@ -25,7 +25,7 @@ var configurationMistakes = []mistake{
 	{"train --resume {run} --set training.pretrained=x", 1, "training.pretrained cannot change on resume", ""},
 	{"train --resume {run} --seed 3", 2, "--seed cannot be given with --resume", ""},
 	{"train --resume {first} --set task.base=5", 1, "task.base cannot change on resume", ""},
-	{"train --resume {second} --set training.steps=5", 1, "training.steps is 5, but step 20 is done already: set more steps", ""},
+	{"train --resume {second} --set training.steps=5", 1, "training.steps is 5, but update 20 is done already: set more updates", ""},
 	{"train --resume {third} --set foo=1", 1, `key "foo" is not known; there are name, task, source_end, model, training, seed`, ""},
 	{"train demo --accept-data", 2, "--accept-data requires --resume", ""},
 	{"train --resume {folder}", 1, "{folder} is not a run directory: it has no config.json", ""},

@@ -16,9 +16,9 @@ func newRuns() *cobra.Command {
 	asJSON := false
 	c := &cobra.Command{
 		Use:   "runs [DIR]",
-		Short: "List the runs in a folder: status, best step and metrics, parameters, time",
+		Short: "List the runs in a folder: status, best update and metrics, parameters, time",
 		Long: `runs lists the run directories in a folder (default runs) and in the folders below it. The metrics
-are those of the validation at the best step; ut info RUN tells more.
+are those of the validation at the best update; ut info RUN tells more.
 
 With --json: an array of objects with the fields of ut info --json:` + infoFields,
 		Example: `  ut runs
@@ -71,7 +71,7 @@ func readRuns(c *cobra.Command, dir string) ([]pipeline.Info, error) {
 // printRuns prints one row per run, and the problems of damaged runs.
 func printRuns(w io.Writer, list []pipeline.Info) error {
 	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
-	fmt.Fprintln(table, "run\tstatus\tstep\tbest\tcross entropy\ttoken accuracy\tsequence accuracy\tsteps per position\tparameters\ttime\ttask")
+	fmt.Fprintln(table, "run\tstatus\tupdate\tbest\tcross entropy\ttoken accuracy\tsequence accuracy\tsteps per position\tparameters\ttime\ttask")
 	for _, i := range list {
 		best, parameters, time := "-", "-", "-"
 		if i.Best != nil {

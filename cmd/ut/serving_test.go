@@ -153,7 +153,7 @@ func TestServeReloadsAtHangup(t *testing.T) {
 		t.Fatal(err)
 	}
 	const looking = "ut: SIGHUP: looking for other checkpoints"
-	for _, want := range [][]string{{looking}, {fmt.Sprintf("ut: run: loaded the checkpoint of step %d", best.Step+1), looking}} {
+	for _, want := range [][]string{{looking}, {fmt.Sprintf("ut: run: loaded the checkpoint of update %d", best.Step+1), looking}} {
 		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
 			t.Fatal(err)
 		}

@@ -112,7 +112,7 @@ func TestTablePaired(t *testing.T) {
 		{fmt.Sprintf(`"bleu": %v,`, found.Baseline), fmt.Sprintf(`"bleu": %v,`, found.Baseline+1e-6), fmt.Sprintf("its result has %v, 40 sentences", found.Baseline+1e-6)},
 		{`"sentences": 40`, `"sentences": 41`, "41 sentences, measured by 0."},
 		{`"name": "test_2016_flickr"`, `"name": "other"`, "has no set test_2016_flickr"},
-		{`"best_step": \d+`, `"best_step": 1`, "its result that of step 1"},
+		{`"best_step": \d+`, `"best_step": 1`, "its result that of update 1"},
 		{`"warmup": 5`, `"warmup": 6`, "has another configuration than the result of translation-transformer/multi30k-raw-seed2"},
 	} {
 		changed := regexp.MustCompile(c.old).ReplaceAll(before, []byte(c.new))

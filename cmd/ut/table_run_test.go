@@ -91,7 +91,7 @@ func TestTableJobs(t *testing.T) {
 		t.Fatalf("%+v", r)
 	}
 	for line := range strings.Lines(r.stderr) {
-		if strings.Contains(line, "validation at step") && !strings.HasPrefix(line, "babi-1k-single-adaptive/task0") {
+		if strings.Contains(line, "validation at update") && !strings.HasPrefix(line, "babi-1k-single-adaptive/task0") {
 			t.Errorf("%q names no run", line)
 		}
 	}

@@ -38,7 +38,7 @@ func TestOwnTable(t *testing.T) {
 	if r.code != 0 {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
-	for _, want := range []string{"5000 lines, 4998 usable, 2 malformed", pairs + ":42: ", pairs + ":1234: ", "validation at step"} {
+	for _, want := range []string{"5000 lines, 4998 usable, 2 malformed", pairs + ":42: ", pairs + ":1234: ", "validation at update"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("training does not say %q:\n%s", want, r.stderr)
 		}

@@ -25,7 +25,7 @@ func TestOwnText(t *testing.T) {
 	}
 	run := filepath.Join(t.TempDir(), "run")
 	r := ut(t, tiny(run)...)
-	if r.code != 0 || !strings.Contains(r.stderr, "examples for training") || !strings.Contains(r.stderr, "validation at step 30") {
+	if r.code != 0 || !strings.Contains(r.stderr, "examples for training") || !strings.Contains(r.stderr, "validation at update 30") {
 		t.Fatalf("exit code %d: %s", r.code, r.stderr)
 	}
 	got := succeeds(t, "eval", run)

@@ -40,9 +40,9 @@ another training.schedule (such as a lower learning rate after a loss of NaN), o
 logging, validation and checkpoints, training.keep and training.stop. Fields that name files say
 where the data are now, as in --set task.path=moved/pairs.tsv. No other field can change.
 
-With more training.steps, a cosine ends at the new last step, so that the learning rate of a
-finished run rises again; the change is reported. --set training.schedule.end=STEP keeps the rate at
-the floor from that step on, and --set training.schedule.start=STEP warms up again after it.
+With more training.steps, a cosine ends at the new last update, so that the learning rate of a
+finished run rises again; the change is reported. --set training.schedule.end=N keeps the rate at
+the floor from update N on, and --set training.schedule.start=N warms up again after it.
 
 Relative paths of a --config file begin in its folder or, if nothing is there, in the working
 directory. A run finds its data from every working directory, also after it was moved together with

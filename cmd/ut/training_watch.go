@@ -42,7 +42,7 @@ func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train fun
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after step %d, which is saved; resume with: %s", errInterrupted, report.Step, resumeCommand(c, group, dir))
+		err = fmt.Errorf("%w after update %d, which is saved; resume with: %s", errInterrupted, report.Step, resumeCommand(c, group, dir))
 	}
 	return report, err
 }
@@ -96,7 +96,7 @@ func (s *smooth) add(p training.Progress, weight float64) {
 
 func (t *trainingWatch) progress(p training.Progress) {
 	if t.line == nil {
-		t.line = progress.New(t.w, p.Steps, "step")
+		t.line = progress.New(t.w, p.Steps, "update")
 		t.line.StartAt(p.Step)
 		if mayEndEarly(t.dir) {
 			t.line.MayEndEarly()
@@ -140,7 +140,7 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 		"patience": "validation did not improve any more",
 	}[r.Stopped]
 	held := r.Validation
-	_, err := fmt.Fprintf(w, "%s: %d steps (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
+	_, err := fmt.Fprintf(w, "%s: %d updates (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
 	switch sequences := (score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)}); {
 	case err != nil || held.Sequences == 0:
 	case held.Tokens == held.Sequences: // of classes

@@ -112,7 +112,7 @@ func TestPageInBrowser(t *testing.T) {
 				_ = killed.Process.Kill()
 				_ = killed.Wait()
 				p.Becomes(`document.querySelector("#runs li:first-child small").innerText`, "not running, update 5 of 8")
-				writer(t, first, "4 8") // from the checkpoint of step 3
+				writer(t, first, "4 8") // from the checkpoint of update 3
 				p.Becomes(drawn, "16 6")
 				p.Becomes(`document.querySelector("#runs li:first-child small").innerText.replace("● ", "")`, "running, update 8 of 8")
 				if got, want := p.Text("#runs"), "first ● running, update 8 of 8 <b>second</b> ● running, update 3 of 9"; strings.ReplaceAll(got, "● ", "") != strings.ReplaceAll(want, "● ", "") {

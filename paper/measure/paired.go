@@ -216,7 +216,7 @@ func (r PairRequest) load(c sweep.Cell, result sweep.Result, log func(string)) (
 	}
 	if m.Step != result.BestStep {
 		m.Close()
-		return nil, definition, fmt.Errorf("%s has the checkpoint of step %d, its result that of step %d", c.Dir(), m.Step, result.BestStep)
+		return nil, definition, fmt.Errorf("%s has the checkpoint of update %d, its result that of update %d", c.Dir(), m.Step, result.BestStep)
 	}
 	return m, definition, nil
 }

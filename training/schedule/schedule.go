@@ -60,13 +60,13 @@ func (i InverseSquareRoot) Validate() error {
 	return positive("factor", i.Factor)
 }
 
-// Cosine warms up linearly to the peak, then decays along half a cosine to the floor at the last step (Loshchilov and Hutter, 2017).
+// Cosine warms up linearly to the peak, then decays along half a cosine to the floor at the last update (Loshchilov and Hutter, 2017).
 type Cosine struct {
 	Peak   float64 `json:"peak"`            // learning rate after the warm-up
 	Floor  float64 `json:"floor"`           // learning rate at the end
 	Warmup int64   `json:"warmup"`          // updates of the warm-up
 	Start  int64   `json:"start,omitempty"` // update after which the warm-up begins, from the floor, which is the rate until then; 0: at once, from 0
-	End    int64   `json:"end,omitempty"`   // update at which the cosine reaches the floor, and stays there; 0: the last step
+	End    int64   `json:"end,omitempty"`   // update at which the cosine reaches the floor, and stays there; 0: the last update
 }
 
 // Rate returns the learning rate of the warm-up or of the cosine.
@@ -111,7 +111,7 @@ func (c Cosine) Validate() error {
 	case c.Start < 0:
 		return fmt.Errorf("start is %d: it must be a step, or 0 to begin at once", c.Start)
 	case c.End < 0 || c.End > 0 && c.End-c.Start <= c.Warmup: // the sum of start and warmup may overflow
-		return fmt.Errorf("end is %d: it must be a step after start and warmup, %d, or 0 for the last step", c.End, uint64(c.Start)+uint64(c.Warmup))
+		return fmt.Errorf("end is %d: it must be an update after start and warmup, %d, or 0 for the last update", c.End, uint64(c.Start)+uint64(c.Warmup))
 	}
 	return nil
 }

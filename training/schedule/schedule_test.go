@@ -142,13 +142,13 @@ func config(steps int64) schedule.Config {
 // A cosine refuses a start before the run, and an end within its warm-up, and names the first step that is possible.
 func TestCosineRefuses(t *testing.T) {
 	for want, c := range map[string]schedule.Cosine{
-		"start is -1: it must be a step, or 0 to begin at once":                                            {Peak: 1, Start: -1},
-		"end is 12: it must be a step after start and warmup, 12, or 0 for the last step":                  {Peak: 1, Start: 5, Warmup: 7, End: 12},
-		"end is 3: it must be a step after start and warmup, 9223372036854775812, or 0 for the last step":  {Peak: 1, Start: 5, Warmup: math.MaxInt64, End: 3},
-		"end is -9223372036854775808: it must be a step after start and warmup, 5, or 0 for the last step": {Peak: 1, Start: 5, End: math.MinInt64},
-		"end is -1: it must be a step after start and warmup, 0, or 0 for the last step":                   {Peak: 1, End: -1},
-		"warmup is -1: it must not be negative":                                                            {Peak: 1, Warmup: -1},
-		"floor is 2: it must be from 0 to the peak, 1":                                                     {Peak: 1, Floor: 2},
+		"start is -1: it must be a step, or 0 to begin at once":                                                 {Peak: 1, Start: -1},
+		"end is 12: it must be an update after start and warmup, 12, or 0 for the last update":                  {Peak: 1, Start: 5, Warmup: 7, End: 12},
+		"end is 3: it must be an update after start and warmup, 9223372036854775812, or 0 for the last update":  {Peak: 1, Start: 5, Warmup: math.MaxInt64, End: 3},
+		"end is -9223372036854775808: it must be an update after start and warmup, 5, or 0 for the last update": {Peak: 1, Start: 5, End: math.MinInt64},
+		"end is -1: it must be an update after start and warmup, 0, or 0 for the last update":                   {Peak: 1, End: -1},
+		"warmup is -1: it must not be negative":                                                                 {Peak: 1, Warmup: -1},
+		"floor is 2: it must be from 0 to the peak, 1":                                                          {Peak: 1, Floor: 2},
 	} {
 		if err := c.Validate(); err == nil || err.Error() != want {
 			t.Errorf("%+v: %v, want %s", c, err, want)

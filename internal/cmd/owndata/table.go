@@ -32,7 +32,7 @@ type result struct {
 	} `json:"trained_by"`
 
 	value            float64  // the figure of the task
-	encoder, decoder *float64 // ponder times at the best step; nil: none
+	encoder, decoder *float64 // ponder times at the best update; nil: none
 }
 
 // cell holds the results of one setting with several seeds.
@@ -44,7 +44,7 @@ type cell struct {
 // printTable prints a row for each setting of every task: mean and standard deviation over the seeds.
 func printTable(out io.Writer, dir string, tasks []dataset) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "task\tsetting\tseeds\tmeasure\tvalue\tCPU seconds\tsteps\tbest step\tponder time, encoder and decoder")
+	fmt.Fprintln(w, "task\tsetting\tseeds\tmeasure\tvalue\tCPU seconds\tupdates\tbest update\tponder time, encoder and decoder")
 	rows := 0
 	for _, d := range tasks {
 		for _, name := range []string{d.name, d.name + "-grid"} {

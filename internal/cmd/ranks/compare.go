@@ -40,7 +40,7 @@ func (o outcome) sameAs(want, got string) error {
 		return err
 	}
 	if a.Step != b.Step || !maps.Equal(a.Meta, b.Meta) {
-		return fmt.Errorf("the last checkpoints, of steps %d and %d, say\n%v\n%v", a.Step, b.Step, a.Meta, b.Meta)
+		return fmt.Errorf("the last checkpoints, of updates %d and %d, say\n%v\n%v", a.Step, b.Step, a.Meta, b.Meta)
 	}
 	if len(a.Tensors) == 0 || len(a.Tensors) != len(b.Tensors) {
 		return fmt.Errorf("there are %d and %d tensors", len(a.Tensors), len(b.Tensors))

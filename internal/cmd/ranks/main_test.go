@@ -17,7 +17,7 @@ func TestJudgement(t *testing.T) {
 		rank int
 		want bool
 	}{
-		{outcome{err: failed, stderr: "step 3/9\n---\n" + noticed}, 1, true},
+		{outcome{err: failed, stderr: "update 3/9\n---\n" + noticed}, 1, true},
 		{outcome{err: failed, stderr: noticed}, 2, false},
 		{outcome{stderr: noticed}, 1, false},
 		{outcome{err: failed}, 1, false},

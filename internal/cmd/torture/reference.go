@@ -78,7 +78,7 @@ func (w *world) train() error {
 	return w.trainOthers(s)
 }
 
-// takeBack converts a finished run to one that was interrupted after step 40, when the best checkpoint was not the newest.
+// takeBack converts a finished run to one that was interrupted after update 40, when the best checkpoint was not the newest.
 func takeBack(dir string) error {
 	const step, best, first = 40, 35, 28
 	r, err := runlog.Resume(dir)

@@ -68,7 +68,7 @@ func (s *scene) signalled(a query, signal os.Signal, after func(*scene, result) 
 
 // saved returns obeyed if the checkpoint named by the message exists.
 func (s *scene) saved(r result) class {
-	_, said, found := strings.Cut(r.stderr, "interrupted after step ")
+	_, said, found := strings.Cut(r.stderr, "interrupted after update ")
 	if !found {
 		if strings.Contains(r.stderr, "ut: interrupted") { // there was no run directory yet
 			return obeyed
