@@ -53,6 +53,34 @@ func Welch(a, b Sample) (p float64, ok bool) {
 	return StudentTwoSided((a.Mean-b.Mean)/math.Sqrt(x+y), freedom), true
 }
 
+// Fisher returns the two-sided p-value of Fisher's exact test of equal shares: a of m examples against b of n. It adds up the hypergeometric
+// probabilities that are at most that of a and b, up to rounding. ok is false, and there is no test, if all examples of both are right, or none.
+func Fisher(a, m, b, n int) (p float64, ok bool) {
+	right := a + b
+	if right == 0 || right == m+n {
+		return math.NaN(), false
+	}
+	observed := logHypergeometric(a, m, right, n)
+	for k := max(0, right-n); k <= min(right, m); k++ {
+		if l := logHypergeometric(k, m, right, n); l <= observed+rounding {
+			p += math.Exp(l)
+		}
+	}
+	return min(1, p), true
+}
+
+// logHypergeometric returns the logarithm of the probability that k of the right examples are among m and the others among n.
+func logHypergeometric(k, m, right, n int) float64 {
+	return logBinomial(m, k) + logBinomial(n, right-k) - logBinomial(m+n, right)
+}
+
+func logBinomial(n, k int) float64 {
+	a, _ := math.Lgamma(float64(n + 1))
+	b, _ := math.Lgamma(float64(k + 1))
+	c, _ := math.Lgamma(float64(n - k + 1))
+	return a - b - c
+}
+
 // incompleteBeta returns the regularized incomplete beta function I_x(a, b), by its continued fraction (Numerical Recipes, section 6.4).
 func incompleteBeta(a, b, x float64) float64 {
 	if x <= 0 || x >= 1 {

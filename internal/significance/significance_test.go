@@ -36,6 +36,28 @@ func TestWelch(t *testing.T) {
 	}
 }
 
+// By hand: Fisher's tea, 3 of 4 against 1 of 4, has the probabilities 1, 16, 36, 16, 1 of 70, of which all but the 36 count: 34/70; 3 of 1,000
+// against none has 2 (1000 choose 3) / (2000 choose 3) = .249625. The other two are sums of binomial coefficients in exact integers. Caught when
+// planted: one side; the observed table left out.
+func TestFisher(t *testing.T) {
+	for _, c := range []struct {
+		a, m, b, n int
+		want       float64
+	}{
+		{3, 4, 1, 4, 34.0 / 70}, {1, 4, 3, 4, 34.0 / 70}, {3, 1000, 0, 1000, 2 * (1000.0 * 999 * 998) / (2000.0 * 1999 * 1998)}, {2, 4, 2, 4, 1}, {10, 100, 30, 100, 0.000650410707603421},
+		{2, 3, 0, 5, 3.0 / 28},
+	} {
+		if p, ok := Fisher(c.a, c.m, c.b, c.n); !ok || math.Abs(p-c.want) > 1e-9 {
+			t.Errorf("%d of %d against %d of %d: %v, want %v", c.a, c.m, c.b, c.n, p, c.want)
+		}
+	}
+	for _, right := range []int{0, 5} {
+		if p, ok := Fisher(right, 5, right, 5); ok || !math.IsNaN(p) {
+			t.Errorf("%d of 5 each: %v", right, p)
+		}
+	}
+}
+
 // Holm's example: 0.01, 0.04, 0.03 and 0.005 become 0.03, 0.06, 0.06 and 0.02.
 func TestHolm(t *testing.T) {
 	got := Holm([]float64{0.04, math.NaN(), 0.01, 0.03, 0.005})

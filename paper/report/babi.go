@@ -205,7 +205,7 @@ func babiSizes(t paper.Table) string {
 
 // babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
-	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files. Several seeds often have equally few validation errors. Then the lowest validation cross entropy decides, or the first seed where none is recorded; the range shows what the other seeds would give. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
+	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files. Several seeds often have equally few validation errors. Then the lowest validation cross entropy decides, or the first of them if one of them has none recorded; the range shows what the other seeds would give. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
 	head := []string{"model", ""}
 	for _, s := range paper.BabiSettings {
 		head = append(head, s.Title)

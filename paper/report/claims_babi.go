@@ -46,9 +46,18 @@ func judgeBabiModels(model, other string) func(book) judgement {
 		if len(pairs) == 0 && fewer {
 			return judgement{verdict: NotComparable, why: fmt.Sprintf("fewer than %d common tasks", enoughTasks)}
 		}
-		j := judge(corrected(pairs), "%+.2f")
+		pairs = corrected(pairs)
+		var values []string
+		for _, c := range pairs {
+			value := noTest
+			if c.tested() {
+				value = strings.TrimPrefix(strings.TrimPrefix(probability(c.p), "p "), "= ")
+			}
+			values = append(values, value)
+		}
+		j := judge(pairs, "%+.2f")
 		if len(pairs) > 0 {
-			why := append([]string{"percentage points of accuracy, means over seeds", j.why}, single...)
+			why := append([]string{"percentage points of accuracy, means over seeds", j.why, "corrected p in this order " + and(values)}, single...)
 			j.why = strings.Join(append(why, fmt.Sprintf("settings with at least %d common tasks; the test says nothing about other seeds", enoughTasks)), "; ")
 		}
 		return j
@@ -109,7 +118,7 @@ func (b book) judgeByFacts(format string, m moment) judgement {
 			}
 		}
 		name := settingTitle(r.Family)
-		ours = append(ours, fmt.Sprintf("%s %s (rises in %s)", name, strings.Join(texts, ", "), risingSeeds(own, m)))
+		ours = append(ours, fmt.Sprintf("%s %s (rises over these in %s)", name, strings.Join(texts, ", "), risingSeeds(own, m)))
 		if brief == "" {
 			brief = fmt.Sprintf("%s: %s steps for %s facts", name, and(known), and(facts))
 		}
@@ -135,7 +144,7 @@ func (b book) judgeByFacts(format string, m moment) judgement {
 	case complete:
 		j.verdict = Reproduced
 	default:
-		j.reason = "no model with halting solves all three"
+		j.verdict, j.reason = NotComparable, "no model with halting solves all three"
 		j.why = j.reason + "; " + j.why
 	}
 	return j

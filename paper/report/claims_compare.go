@@ -73,17 +73,11 @@ func judgeGrowth(b book) judgement {
 			smaller++
 		}
 	}
-	j := judgement{ours: strings.Join(shape, "; "), verdict: NotReproduced, brief: fmt.Sprintf("rises in %d of %d settings", len(shape), total),
-		why: fmt.Sprintf("rises in %d of %d settings, smaller at the most attractors than at the fewest in %d; data not the paper's", len(shape), total, smaller)}
-	switch {
-	case total == 0:
+	if total == 0 {
 		return judgement{verdict: NotRun}
-	case len(shape) == total:
-		j.verdict = Reproduced
-	case 2*smaller > total:
-		j.verdict = Contradicted
 	}
-	return j
+	return judgement{ours: strings.Join(shape, "; "), verdict: NotComparable, brief: fmt.Sprintf("rises in %d of %d settings", len(shape), total),
+		why: fmt.Sprintf("rises in %d of %d settings, smaller at the most attractors than at the fewest in %d", len(shape), total, smaller)}
 }
 
 func signed(list []float64) string {
@@ -169,6 +163,7 @@ func judgeNeuralGPU(b book) judgement {
 func judgeExecute(baselines ...string) func(book) judgement {
 	return func(b book) judgement {
 		var pairs []pair
+		perfect := 0
 		for _, t := range []paper.Table{paper.Table5(), paper.Table6()} {
 			prefix := strings.TrimSuffix(t.Rows[0].Family, "-lstm")
 			own, _ := t.Row(prefix)
@@ -176,6 +171,7 @@ func judgeExecute(baselines ...string) func(book) judgement {
 				for _, suffix := range baselines {
 					other, _ := t.Row(prefix + suffix)
 					if b.perfect(own.Family, c.Name) && b.perfect(other.Family, c.Name) {
+						perfect++
 						continue
 					}
 					if result, ok := b.against(t, own, other.Family, c.Name); ok {
@@ -184,13 +180,11 @@ func judgeExecute(baselines ...string) func(book) judgement {
 				}
 			}
 		}
-		n, why := outcomesOf(pairs), []string{"pairs of tasks and baselines, without those where the selected seeds of both round to 1.000"}
-		if n.worse > 0 {
-			worse := slices.DeleteFunc(slices.Clone(pairs), func(c pair) bool { return !c.worse() })
-			why = []string{"worse: " + and(unique(worse, func(c pair) string { return fmt.Sprintf("%s (%s)", c.other, c.setting) }))}
+		j := judge(pairs, "%+.3f")
+		if perfect > 0 {
+			j.why = fmt.Sprintf("without %s where both models have 1.000; %s", count(perfect, "comparison"), j.why)
 		}
-		ours := fmt.Sprintf("of %d pairs better in %d, worse in %d, not distinguishable in %d, without a test %d", len(pairs), n.better, n.worse, n.equal, n.untested)
-		return judgement{ours: ours, verdict: verdictOf(pairs), why: strings.Join(append(why, testsOf(pairs)...), "; "), brief: briefly(pairs)}
+		return j
 	}
 }
 

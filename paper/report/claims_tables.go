@@ -56,7 +56,7 @@ func judgeAgreement(b book) judgement {
 	if len(ours) == 0 {
 		return judgement{verdict: NotRun}
 	}
-	return judgement{ours: strings.Join(ours, ", "), verdict: NotComparable, reason: "trained on a tenth of the rows", why: "the ranking has sentences with more attractors than the paper's; trained on a tenth of the rows"}
+	return judgement{ours: strings.Join(ours, ", "), verdict: NotComparable, reason: tenth, why: "the ranking has sentences with more attractors than the paper's; " + tenth}
 }
 
 // reached compares a figure with the paper's, rounded as the paper prints it.
@@ -195,7 +195,7 @@ func (r *accuraciesReached) judgement(whenChanged Verdict, how string) judgement
 		j.verdict, j.reason = NotReproduced, "below in "+and(r.below)
 		why = append(why, "below the paper in "+and(r.below))
 	case whenChanged == Changed:
-		j.verdict, j.reason = Changed, firstPhrase(how)
+		j.verdict, j.reason = Changed, strings.Join(append([]string{firstPhrase(how)}, r.notes...), "; ")
 	case how == "":
 		why = append(why, "best seed, rounded as the paper prints it")
 	}

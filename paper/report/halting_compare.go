@@ -177,7 +177,7 @@ func (f HaltingFile) alone(best string, list []haltingComparison) string {
 		return ""
 	}
 	r := f.row(title)
-	return fmt.Sprintf(" By %s alone, the rule gives %s: %s %.3f with %.2f mean steps.", f.Name, title, f.measure, mean(r.accuracy), r.steps())
+	return fmt.Sprintf(" If only %s counted, the rule would choose %s (%s %.3f, %.2f mean steps).", f.Name, title, f.measure, mean(r.accuracy), r.steps())
 }
 
 // titlesOf returns the titles of the compared rows that every file has, in the order of the first.

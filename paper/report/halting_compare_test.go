@@ -74,9 +74,9 @@ func TestBestObjective(t *testing.T) {
 		first, second [3]float64 // accuracies of a, b and c with 1.5 steps
 		want, alone   string
 	}{
-		{[3]float64{0.71, 0.72, 0.70}, [3]float64{0.60, 0.60, 0.60}, "b", ""},                                        // both better on the first task: b gains more
-		{[3]float64{0.71, 0.90, 0.70}, [3]float64{0.60, 0.55, 0.60}, "a", "b: accuracy 0.900 with 1.50 mean steps."}, // b is worse on the second
-		{[3]float64{0.71, 0.80, 0.72}, [3]float64{0.60, 0.60, 0.61}, "c", "b: accuracy 0.800 with 1.50 mean steps."}, // better on both
+		{[3]float64{0.71, 0.72, 0.70}, [3]float64{0.60, 0.60, 0.60}, "b", ""},                                     // both better on the first task: b gains more
+		{[3]float64{0.71, 0.90, 0.70}, [3]float64{0.60, 0.55, 0.60}, "a", "b (accuracy 0.900, 1.50 mean steps)."}, // b is worse on the second
+		{[3]float64{0.71, 0.80, 0.72}, [3]float64{0.60, 0.60, 0.61}, "c", "b (accuracy 0.800, 1.50 mean steps)."}, // better on both
 		{[3]float64{0.70, 0.60, 0.70}, [3]float64{0.60, 0.60, 0.60}, "", ""},
 	} {
 		files := []HaltingFile{file("first", first, c.first), file("second", second, c.second)}
@@ -84,7 +84,7 @@ func TestBestObjective(t *testing.T) {
 		if got := bestObjective(files, list); got != c.want {
 			t.Errorf("%q, want %q", got, c.want)
 		}
-		if _, got, _ := strings.Cut(whichObjective(files, list, false), " By first alone, the rule gives "); got != c.alone {
+		if _, got, _ := strings.Cut(whichObjective(files, list, false), " If only first counted, the rule would choose "); got != c.alone {
 			t.Errorf("%q, want %q", got, c.alone)
 		}
 	}

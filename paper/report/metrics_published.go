@@ -37,6 +37,9 @@ func (p *page) againstPublished(t paper.Table, c paper.Column) string {
 				}
 				text += fmt.Sprintf("; %s from it (%+.2f; one-sample t-test, n = %d, t = %.2f, %s, not corrected)", word, mean(list)-published, len(list), statistic, probability(probable))
 			}
+			if r.Note != "" {
+				text += ". " + strings.ToUpper(r.Note[:1]) + r.Note[1:]
+			}
 			texts = append(texts, text+".")
 		}
 	}

@@ -12,13 +12,16 @@ type pair struct {
 	comparison
 }
 
-// verdictOf returns the verdict on comparisons by their tests over seeds: contradicted if none is better and at least half of the tested ones are
-// worse, not reproduced if others are not better. It is reproduced if all are better, and not comparable if this holds but for those without a test.
+// verdictOf returns the verdict on comparisons by their tests over seeds, without those of exceptions: contradicted if none is better and at least
+// half of the tested ones are worse, not reproduced if others are not better. It is reproduced if all are better, and not comparable if this holds
+// but for those without a test, or if all are exceptions.
 func verdictOf(pairs []pair) Verdict {
 	n := outcomesOf(pairs)
 	switch {
 	case len(pairs) == 0:
 		return NotRun
+	case n.excepted == len(pairs):
+		return NotComparable
 	case n.better == 0 && n.worse > 0 && n.worse >= n.equal:
 		return Contradicted
 	case n.worse+n.equal > 0:
@@ -29,12 +32,14 @@ func verdictOf(pairs []pair) Verdict {
 	return Reproduced
 }
 
-// outcomes holds numbers of comparisons by their tests over seeds.
-type outcomes struct{ better, worse, equal, untested int }
+// outcomes holds numbers of comparisons by their tests over seeds. Those that break the rule of fair comparisons are counted apart.
+type outcomes struct{ better, worse, equal, untested, excepted int }
 
 func outcomesOf(pairs []pair) (n outcomes) {
 	for _, c := range pairs {
 		switch {
+		case c.excepted:
+			n.excepted++
 		case c.better():
 			n.better++
 		case c.worse():
@@ -89,15 +94,17 @@ func judge(pairs []pair, digits string) judgement {
 	return j
 }
 
-// briefly counts the outcomes of several pairs: "better in 4 of 9, worse in 0". It returns "" for fewer.
+// briefly counts the outcomes of several pairs, without exceptions: "better in 4 of 9 comparisons, worse in 0". It returns "" for one pair.
 func briefly(pairs []pair) string {
-	n := outcomesOf(pairs)
-	text := fmt.Sprintf("better in %d of %s, worse in %d", n.better, count(len(pairs), "comparison"), n.worse)
-	switch {
-	case len(pairs) < 2:
+	if len(pairs) < 2 {
 		return ""
-	case n.untested == len(pairs):
-		return fmt.Sprintf("%d comparisons without a test", len(pairs))
+	}
+	n := outcomesOf(pairs)
+	fair := len(pairs) - n.excepted
+	text := fmt.Sprintf("better in %d of %s, worse in %d", n.better, count(fair, "comparison"), n.worse)
+	switch {
+	case n.untested == fair:
+		text = count(fair, "comparison") + " without a test"
 	case n.untested > 0:
 		text += fmt.Sprintf(", untested in %d", n.untested)
 	}

@@ -83,7 +83,7 @@ func render(t *testing.T, results []sweep.Result, wants ...string) Pages {
 // Without results every table and claim is not run, but for the three that tests show, and every table has a section. Several remarks on the use of
 // test results are a list.
 func TestEmptyReport(t *testing.T) {
-	pages := render(t, nil, "3 are reproduced, 0 reached with changes, 0 not reproduced, 0 contradicted, 0 not comparable and 44 not run",
+	pages := render(t, nil, "0 are reproduced, 0 reached with changes, 3 shown by construction, 0 not reproduced, 0 contradicted, 0 not comparable and 40 not run",
 		"figures](results/table4.md). Use of test results during development:\n\n- Our positions: the number of heads,", "take them over.\n- Other rows: not recorded.\n\n",
 		"Use of test results during development: the number of updates of double was chosen")
 	for _, table := range paper.All() {
@@ -148,8 +148,8 @@ func TestSequences(t *testing.T) {
 		decoded(t, "algorithmic-paper/addition", 1, 0), decoded(t, "algorithmic-transformer/addition", 1, 0),
 	}, "| UT, counted from both ends | ours, length 400 | 0.99999 (0.996); 0.965 ± 0.057, n = 3 | missing | missing |",
 		"| 0.9996 (0.848) [0.824, 0.869] |",
-		"Universal Transformer, sequences, length 400. p-values are corrected by Holm's method for 2 z-tests.\n\n"+
-			"- reverse: behind LSTM with attention (-0.151†; one run each; z-test of these runs, n = 1,000 examples, p < 0.001), Transformer (-0.071; one run each; z-test of these runs, n = 1,000 examples, p < 0.001); "+
+		"Universal Transformer, sequences, length 400. p-values are corrected by Holm's method for 2 exact tests.\n\n"+
+			"- reverse: behind LSTM with attention (-0.151†; one run each; Fisher's exact test of these runs, n = 1,000 examples, p < 0.001), Transformer (-0.071; one run each; Fisher's exact test of these runs, n = 1,000 examples, p < 0.001); "+
 			"untested against UT with dynamic halting (+0.003; no test: n = 1 and 2).\n- addition: untested against Transformer (+0.000; no test: n = 1 and 1).\n"+
 			"- More sequences right than the Universal Transformer without more updates, best seed each, not a test: LSTM with attention in reverse, length 400 (0.999† against 0.848), "+
 			"reverse, lengths 1 to 400 (0.999† against 0.848); Transformer in reverse, length 400 (0.919 against 0.848), reverse, lengths 1 to 400 (0.919 against 0.848).\n\n",
@@ -167,7 +167,7 @@ func TestSequences(t *testing.T) {
 }
 
 // Models of table 4 are compared within their block. The page says what the positions add between the Universal Transformers of both blocks,
-// where another row has more sequences right, and which comparisons are not fair. By hand: 850 against 900 of 1,000 has z = -3.4; 820 to 880
+// where another row has more sequences right, and which comparisons are not fair. By hand: Of 850 against 900 of 1,000, Fisher's exact test has p = .0009, as the second of three tests .0018; 820 to 880
 // have the mean 850. Caught when planted: the family of a row whose title no other row has; rows with more updates among those with more right.
 func TestTrainedAlike(t *testing.T) {
 	pages := render(t, []sweep.Result{
@@ -175,11 +175,11 @@ func TestTrainedAlike(t *testing.T) {
 		decoded(t, "algorithmic/reverse", 1, 820), decoded(t, "algorithmic/reverse", 2, 880), decoded(t, "algorithmic-paper/reverse", 1, 700),
 		decoded(t, "algorithmic-alike-transformer/copy", 1, 900), decoded(t, "algorithmic-alike-one-step/copy", 1, 850), decoded(t, "algorithmic-alike-one-step-longer/copy", 1, 950),
 		decoded(t, "algorithmic-alike-offset/reverse", 1, 400), decoded(t, "algorithmic-alike-offset/reverse", 2, 500),
-	}, "The Universal Transformer of this block minus that of the paper's setting, length 400: copy +0.847 (one run each; z-test of these runs, n = 1,000 examples, p < 0.001), reverse +0.150 (no test: n = 2 and 1). "+
+	}, "The Universal Transformer of this block minus that of the paper's setting, length 400: copy +0.847 (one run each; Fisher's exact test of these runs, n = 1,000 examples, p < 0.001), reverse +0.150 (no test: n = 2 and 1). "+
 		"They differ in positions, data, regularization, heads and the mean of the weights, and for copy and reverse in the optimizer (Muon instead of Adam). Recurrence does not differ. The same minus the Universal Transformer with the paper's positions, trained alike: reverse +0.400 (Welch's t-test, n = 2 and 2, p = ",
 		"not a test: Transformer, 4 layers in copy, length 400 (0.900 against 0.850), copy, lengths 1 to 400 (0.900 against 0.850).\n",
-		"- copy: behind Transformer, 4 layers (-0.050; one run each; z-test of these runs, n = 1,000 examples, p = 0.0014), UT, 1 step, four times the updates (-0.100; one run each; z-test of these runs, n = 1,000 examples, p < 0.001); "+
-			"not distinguishable from UT, 1 step (+0.000; one run each; z-test of these runs, n = 1,000 examples, p = 1).",
+		"- copy: behind Transformer, 4 layers (-0.050; one run each; Fisher's exact test of these runs, n = 1,000 examples, p = 0.0018), UT, 1 step, four times the updates (-0.100; one run each; Fisher's exact test of these runs, n = 1,000 examples, p < 0.001); "+
+			"not distinguishable from UT, 1 step (+0.000; one run each; Fisher's exact test of these runs, n = 1,000 examples, p = 1).",
 		"\nNot run: Transformer, 4 layers, width 32; Transformer, 4 layers, width 32, twice the updates; LSTM with attention; LSTM with attention, five times the updates.\n",
 		"|  | ours, not run |  |  |  |",
 		"| Section 3.4: length 400, our positions: UT better than models trained alike, equal updates | not comparable | - | Transformer, 4 layers: copy -0.050; UT, 1 step: copy +0.000 | 2 of 12 cells run; ",
@@ -200,8 +200,8 @@ func TestMetrics(t *testing.T) {
 		"|  | halting minus the best, as printed | paper | 0 | -0.008 | 0.002 | 0.009 | 0.016 | 0.027 |  |  |",
 		"better than Transformer (+0.200; Welch's t-test, n = 2 and 2, p = 0.005); untested against LSTM (+0.010†; no test: n = 2 and 1), UT with dynamic halting (-0.090; no test: n = 2 and 1).\n",
 		"corrected by Holm's method for its 1 test over seeds, those of its page of measurements included.\n",
-		"| not comparable | 0.992 against 0.962 and 0.991 | Transformer: enriched next token **+0.200** (p = 0.005); LSTM: enriched next token +0.010† | balanced accuracy, total; bold: distinguishable; Welch's t-test, n = 2 and 2; no test: n = 2 and 1 |",
-		"| not comparable | 0.992, halting 0.992 | 0.810 (enriched next token) |", "enriched next token +0.090 +0.154 | rises in 1 of 1 settings, smaller at the most attractors than at the fewest in 0; data not the paper's |")
+		"| not comparable | 0.992 against 0.962 and 0.991 | Transformer: enriched next token **+0.200** (p = 0.005); LSTM: enriched next token +0.010† | trained on a tenth of the rows; balanced accuracy, total; bold: distinguishable; Welch's t-test, n = 2 and 2; no test: n = 2 and 1 |",
+		"| not comparable | 0.992, halting 0.992 | 0.810 (enriched next token) |", "enriched next token +0.090 +0.154 | trained on a tenth of the rows; rises in 1 of 1 settings, smaller at the most attractors than at the fewest in 0 |")
 }
 
 // Text of result files cannot end a cell, begin a tag or become a link.

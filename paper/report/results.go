@@ -191,7 +191,7 @@ func (p *page) training(t paper.Table) {
 		p.row(r.Recipe, fmt.Sprint(r.Seed), r.recipeVersion(), r.Model, thousands(r.Parameters), thousands(int(r.Step)), thousands(int(r.BestStep)), nats(r.Validation),
 			r.ChosenBy, fmt.Sprintf("%.1f", r.Seconds/60), fmt.Sprint(r.Threads), by(r.TrainedBy), by(r.MeasuredBy))
 	}
-	p.printf("\nMinutes are those of training with its validations, on the machine of trained by. Where trained by is not recorded, the machine is unknown. " +
+	p.printf("\nMinutes are those of training with its validations, on the machine of trained by. They include time in which the process was suspended; the minutes in trained by do not. Where trained by is not recorded, the machine is unknown. " +
 		"Training the recipe of a run, with its seed, trains the run again, if the run used today's recipe and the version named here; later versions sum in another order or choose " +
 		"checkpoints otherwise (table 1).\n")
 }

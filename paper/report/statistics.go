@@ -157,14 +157,12 @@ func paired(a, b []float64, over string) comparison {
 	return c
 }
 
-// proportions compares the accuracies of one run of each of two models on test examples by the two-proportion z-test. There is no test if both
-// have all examples right, or none.
+// proportions compares the accuracies of one run of each of two models on test examples by Fisher's exact test. There is no test if both have all
+// examples right, or none.
 func proportions(a, b score.Accuracy) comparison {
 	c := comparison{difference: a.Value() - b.Value(), p: math.NaN(), test: noTest, n: oneEach}
-	pooled := float64(a.Correct+b.Correct) / float64(a.Total+b.Total)
-	if spread := pooled * (1 - pooled) * (1/float64(a.Total) + 1/float64(b.Total)); spread > 0 {
-		c.p = math.Erfc(math.Abs(c.difference) / math.Sqrt(2*spread))
-		c.test, c.n, c.examples = "z-test of these runs", examples(a.Total, b.Total), true
+	if p, ok := significance.Fisher(a.Correct, a.Total, b.Correct, b.Total); ok {
+		c.p, c.test, c.n, c.examples = p, "Fisher's exact test of these runs", examples(a.Total, b.Total), true
 	}
 	return c
 }

@@ -8,9 +8,8 @@ import (
 	"universal-transformer/internal/score"
 )
 
-// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and ttest_rel, and of the two-proportion z-test by hand: (.6 - .5) / sqrt(.55 * .45 * .02)
-// is 1.4213, p = .1552. Without two seeds of both models, a deviation or an example that one run has right and another wrong, there is no test.
-// Caught when planted: a test of three seeds against one; the p-value 1 of proportions that are both 0; a z-test that counts as one over seeds;
+// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and ttest_rel, and of Fisher's exact test in exact integers. Without two seeds of both models, a deviation or an example that one run has right and another wrong, there is no test.
+// Caught when planted: a test of three seeds against one; the p-value 1 of proportions that are both 0; an exact test that counts as one over seeds;
 // a deviation that comes from rounding alone.
 func TestComparisons(t *testing.T) {
 	for _, c := range []struct {
@@ -29,8 +28,8 @@ func TestComparisons(t *testing.T) {
 		{paired([]float64{1}, []float64{2}, "tasks"), -1, math.NaN(), 0, "", "no test: n = 1"},
 		{paired([]float64{3, 5, 7}, []float64{2, 3, 4}, "seeds"), 2, 1 - math.Sqrt(12./14), 1e-9, "not distinguishable", "paired t-test over seeds, n = 3, p = 0.074"}, // t^2 = 12
 		{paired([]float64{3, 5}, []float64{2, 4}, "seeds"), 1, math.NaN(), 0, "", "no test: n = 2 without deviation"},
-		{proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100}), 0.1, 0.15521, 1e-4, "", "one run each; z-test of these runs, n = 100 examples, p = 0.16"},
-		{proportions(score.Accuracy{Correct: 600, Total: 1000}, score.Accuracy{Correct: 250, Total: 500}), 0.1, 0.00022, 1e-5, "", "one run each; z-test of these runs, n = 1,000 and 500 examples, p < 0.001"},
+		{proportions(score.Accuracy{Correct: 60, Total: 100}, score.Accuracy{Correct: 50, Total: 100}), 0.1, 0.20070760013598077, 1e-9, "", "one run each; Fisher's exact test of these runs, n = 100 examples, p = 0.2"},
+		{proportions(score.Accuracy{Correct: 600, Total: 1000}, score.Accuracy{Correct: 250, Total: 500}), 0.1, 0.000262061007671965, 1e-9, "", "one run each; Fisher's exact test of these runs, n = 1,000 and 500 examples, p < 0.001"},
 		{proportions(score.Accuracy{Correct: 5, Total: 5}, score.Accuracy{Correct: 7, Total: 7}), 0, math.NaN(), 0, "", "no test: n = 1 and 1"},
 		{proportions(score.Accuracy{Total: 1000}, score.Accuracy{Total: 1000}), 0, math.NaN(), 0, "", "no test: n = 1 and 1"},
 	} {
@@ -44,7 +43,7 @@ func TestComparisons(t *testing.T) {
 // Models are grouped by outcome: over seeds as better or worse, between one run each as ahead or behind.
 func TestGrouped(t *testing.T) {
 	var g grouped
-	const welch, z = "Welch's t-test", "z-test of these runs"
+	const welch, z = "Welch's t-test", "Fisher's exact test of these runs"
 	for title, c := range map[string]comparison{
 		"A": {difference: 1, p: .01, test: welch, n: "3 and 3"}, "B": {difference: -1, p: .0004, test: welch, n: "3 and 2", excepted: true}, "C": {difference: 1, p: .05, test: welch, n: "3 and 3"},
 		"D": {difference: 1, p: .04, test: z, n: "9 examples", examples: true}, "E": {difference: -1, p: .04, test: z, n: "9 examples", examples: true},
@@ -53,7 +52,7 @@ func TestGrouped(t *testing.T) {
 		g.add(c, title, "%+.1f")
 	}
 	const want = "better than A (+1.0; Welch's t-test, n = 3 and 3, p = 0.01); worse than B (-1.0†; Welch's t-test, n = 3 and 2, p < 0.001); " +
-		"ahead of D (+1.0; one run each; z-test of these runs, n = 9 examples, p = 0.04); behind E (-1.0; one run each; z-test of these runs, n = 9 examples, p = 0.04); " +
+		"ahead of D (+1.0; one run each; Fisher's exact test of these runs, n = 9 examples, p = 0.04); behind E (-1.0; one run each; Fisher's exact test of these runs, n = 9 examples, p = 0.04); " +
 		"not distinguishable from C (+1.0; Welch's t-test, n = 3 and 3, p = 0.05); untested against F (-1.0†; no test: n = 3 and 1)"
 	if g.String() != want {
 		t.Errorf("%s\nwant %s", g, want)
@@ -76,7 +75,7 @@ func TestCorrect(t *testing.T) {
 		all = append(all, compared{comparison: list[i]})
 	}
 	for want, list := range map[string][]compared{
-		"3 tests over seeds and apart from these for 2 z-tests": all, "1 test over seeds": all[2:4], "1 z-test": all[1:3], "": all[2:3],
+		"3 tests over seeds and apart from these for 2 exact tests": all, "1 test over seeds": all[2:4], "1 exact test": all[1:3], "": all[2:3],
 	} {
 		if got := families(list); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -117,7 +117,7 @@ func correct[T any](list []T, of func(*T) *comparison) {
 	}
 }
 
-// families returns the sizes of the families of tests that are corrected together: "12 tests over seeds and apart from these for 3 z-tests". It
+// families returns the sizes of the families of tests that are corrected together: "12 tests over seeds and apart from these for 3 exact tests". It
 // returns "" without tests.
 func families(list []compared) string {
 	seeds, examples := 0, 0
@@ -134,7 +134,7 @@ func families(list []compared) string {
 		texts = append(texts, count(seeds, "test")+" over seeds")
 	}
 	if examples > 0 {
-		texts = append(texts, count(examples, "z-test"))
+		texts = append(texts, count(examples, "exact test"))
 	}
 	return strings.Join(texts, " and apart from these for ")
 }
