@@ -178,12 +178,11 @@ func (v Variant[T, C]) sample() string {
 
 // decode reads the fields of a variant; missing ones have its defaults.
 func (r row[T]) decode(data []byte) (value T, err error) {
-	target := reflect.New(reflect.TypeOf(r.defaults))
-	target.Elem().Set(reflect.ValueOf(r.defaults))
-	if err := strictjson.Decode(data, target.Interface()); err != nil {
+	decoded, err := decodeLike(r.defaults, data)
+	if err != nil {
 		return value, err
 	}
-	return target.Elem().Interface().(T), nil
+	return decoded.(T), nil
 }
 
 // below adds the path of a part to an error about its fields, and removes the line and column within the part, which the user does not
