@@ -7,7 +7,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 
 	"universal-transformer/decoding"
 	"universal-transformer/experiment"
@@ -25,8 +24,8 @@ type DecodeOptions struct {
 	MaxLength int   // maximum tokens of an answer; 0: [Model.AnswerLimit]
 	MaxSource int   // maximum tokens of a source; 0: DefaultMaxSource
 	Memory    int64 // estimated bytes of the caches of one batch; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
-	// Stop are texts before which answers end, as if they had ended there: at the first token with which an answer contains one of them, decoding
-	// ends, too. LogProb is that of all decoded tokens. Not for beam search.
+	// An answer is cut before the first occurrence of a text of Stop. Decoding ends at the token that completes it. A line break in Stop is that of the
+	// model's text, which answers show as a space. LogProb is that of all decoded tokens. Not for beam search.
 	Stop    []string
 	Details bool // Decode adds Answer.Details, for which it runs the model once more over each line and its answer
 }
@@ -195,8 +194,8 @@ func (e LineErrors) Unwrap() (errs []error) {
 
 // Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
 // decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output: its last line may be a part of an answer,
-// without a line break. Texts of Stop are written. Nothing is written after Stream has returned. It returns the answers as Decode does, without
-// details. Lines without an answer are written empty, and Stream returns [LineErrors] at the end.
+// without a line break. Nothing is written after Stream has returned. It returns the answers as Decode does. Lines without an answer are written empty,
+// and Stream returns [LineErrors] at the end. It cannot return details.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
 	answers, err := m.StreamTokens(ctx, w, lines, o, nil)
 	if err != nil {
@@ -218,7 +217,8 @@ func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o
 	if m.Vocabularies.Subwords != nil {
 		begins = m.Vocabularies.Subwords.Begins
 	}
-	s := answerstream.New(w, m.text, begins, len(lines), cancel)
+	s := answerstream.New(w, m.Vocabularies.TargetText, begins, len(lines), cancel)
+	s.Stops = o.Stop
 	for i, a := range answers {
 		s.Failed[i] = a.Err != nil
 	}
@@ -293,7 +293,5 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 
 // text turns decoded ids into a line; subwords may contain line breaks, which are replaced.
 func (m *Model) text(ids []vocab.ID) string {
-	return oneLine.Replace(m.Vocabularies.TargetText(ids))
+	return answerstream.OneLine.Replace(m.Vocabularies.TargetText(ids))
 }
-
-var oneLine = strings.NewReplacer("\n", " ", "\r", " ")

@@ -15,6 +15,7 @@ import (
 	"universal-transformer/decoding"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/answerstream"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/vocab"
@@ -357,7 +358,7 @@ func TestSpelled(t *testing.T) {
 	if got := m.spell(task.Input{Source: []vocab.ID{3, 2}, Labels: []string{"B!", "A!"}}, 2); got != "A!" {
 		t.Errorf("the word is %q", got)
 	}
-	if oneLine.Replace("a\r\nb") != "a  b" {
+	if answerstream.OneLine.Replace("a\r\nb") != "a  b" {
 		t.Error("line breaks remain")
 	}
 }

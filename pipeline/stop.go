@@ -3,6 +3,7 @@ package pipeline
 import (
 	"strings"
 
+	"universal-transformer/internal/answerstream"
 	"universal-transformer/internal/vocab"
 )
 
@@ -18,29 +19,19 @@ func (m *Model) ends(stops []string) func(tokens []vocab.ID) bool {
 	const perByte = 8 // more tokens than spell a byte: a subword vocabulary may write it as a number
 	return func(tokens []vocab.ID) bool {
 		last := tokens[max(0, len(tokens)-perByte*(longest+1)):]
-		return firstOf(stops, m.text(last)) >= 0 && firstOf(stops, m.text(tokens)) >= 0
+		return answerstream.FirstOf(stops, m.Vocabularies.TargetText(last)) >= 0 && answerstream.FirstOf(stops, m.Vocabularies.TargetText(tokens)) >= 0
 	}
 }
 
-// firstOf returns where the first of some texts begins in a text, or -1.
-func firstOf(texts []string, in string) int {
-	first := -1
-	for _, text := range texts {
-		if i := strings.Index(in, text); i >= 0 && (first < 0 || i < first) {
-			first = i
-		}
-	}
-	return first
-}
-
-// cut ends an answer before the first of some texts. Its tokens are those without which the rest could not be spelled.
+// cut ends an answer before the first of some texts. It keeps the shortest prefix of tokens that spells the remaining text.
 func (m *Model) cut(a *Answer, stops []string) {
-	end := firstOf(stops, a.Text)
+	text := m.Vocabularies.TargetText(a.tokens)
+	end := answerstream.FirstOf(stops, text)
 	if end < 0 {
 		return
 	}
-	a.Text, a.Finished = a.Text[:end], true
-	for n := len(a.tokens); n > 0 && strings.HasPrefix(m.text(a.tokens[:n-1]), a.Text); n-- {
+	a.Text, a.Finished = answerstream.OneLine.Replace(text[:end]), true
+	for n := len(a.tokens); n > 0 && strings.HasPrefix(m.Vocabularies.TargetText(a.tokens[:n-1]), text[:end]); n-- {
 		a.tokens = a.tokens[:n-1]
 	}
 }

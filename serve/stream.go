@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"universal-transformer/pipeline"
 )
@@ -20,10 +19,7 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 	w.Header().Set("Content-Type", eventStream)
 	w.Header().Set("Cache-Control", "no-cache")
 	w.Header().Set("X-Accel-Buffering", "no") // nginx and others would hold events back
-	p := &pieces{w: w, reply: j.reply, choices: make([]stopper, len(j.lines))}
-	for i := range p.choices {
-		p.choices[i].stops = j.options.Stop
-	}
+	p := &pieces{w: w, reply: j.reply}
 	answers, err := j.StreamTokens(ctx, p, j.lines, j.options, p.watch(j.stream.Steps))
 	if err != nil {
 		return err
@@ -50,23 +46,17 @@ func (s *Server) stream(ctx context.Context, w http.ResponseWriter, j *job) erro
 
 // pieces turns lines that are written piece by piece into events. Line i is choice i.
 type pieces struct {
-	w       http.ResponseWriter
-	reply   completion
-	choices []stopper
-	at      int // the current choice
+	w     http.ResponseWriter
+	reply completion
+	at    int // the current choice
 }
 
 // Write sends an event for each piece of a line.
 func (p *pieces) Write(text []byte) (int, error) {
-	for rest := text; len(rest) > 0 && p.at < len(p.choices); {
+	for rest := text; len(rest) > 0; {
 		piece, after, ended := bytes.Cut(rest, []byte("\n"))
-		current := &p.choices[p.at]
-		out := current.add(string(piece))
-		if ended {
-			out += current.rest()
-		}
-		if out != "" {
-			if err := p.send(choice{Text: out, Index: p.at}); err != nil {
+		if len(piece) > 0 {
+			if err := p.send(choice{Text: string(piece), Index: p.at}); err != nil {
 				return 0, err
 			}
 		}
@@ -84,9 +74,6 @@ func (p *pieces) watch(wanted bool) func(line int, t pipeline.Token) {
 		return nil
 	}
 	return func(line int, t pipeline.Token) {
-		if p.choices[line].stopped {
-			return
-		}
 		_ = p.send(choice{Index: line, Token: &t.Text, Steps: &t.Steps}) // Write fails too, which ends the stream
 	}
 }
@@ -113,55 +100,4 @@ func writeEvent(w io.Writer, value any) error {
 	}
 	_, err = fmt.Fprintf(w, "data: %s\n\n", data)
 	return err
-}
-
-// stopper ends a text, which comes in pieces, before the first of some texts.
-type stopper struct {
-	stops   []string
-	held    string // may be the beginning of one of them
-	stopped bool
-}
-
-// add returns what can be shown of the text after another piece.
-func (s *stopper) add(piece string) string {
-	if s.stopped {
-		return ""
-	}
-	text := s.held + piece
-	begins := len(text) // the first place where a stop may begin that the next piece completes
-	for _, stop := range s.stops {
-		for n := min(len(stop)-1, len(text)); n > len(text)-begins; n-- {
-			if strings.HasSuffix(text, stop[:n]) {
-				begins = len(text) - n
-			}
-		}
-	}
-	if end := s.first(text); end >= 0 && end <= begins {
-		s.held, s.stopped = "", true
-		return text[:end]
-	}
-	s.held = text[begins:]
-	return text[:begins]
-}
-
-// first returns where the first stop begins in a text, or -1.
-func (s *stopper) first(text string) int {
-	end := -1
-	for _, stop := range s.stops {
-		if i := strings.Index(text, stop); i >= 0 && (end < 0 || i < end) {
-			end = i
-		}
-	}
-	return end
-}
-
-// rest returns what was held back when the text ends.
-func (s *stopper) rest() string {
-	held := s.held
-	s.held = ""
-	if end := s.first(held); end >= 0 {
-		s.stopped = true
-		return held[:end]
-	}
-	return held
 }

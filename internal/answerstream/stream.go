@@ -15,6 +15,7 @@ type Stream struct {
 	Tokens [][]vocab.ID // tokens of each line so far
 	Limits []int        // largest number of tokens of each line
 	Failed []bool       // lines without an answer
+	Stops  []string     // texts before which lines end
 
 	w      io.Writer
 	text   func([]vocab.ID) string
@@ -23,11 +24,16 @@ type Stream struct {
 	done   int                 // written tokens of it
 	from   int                 // the last token that begins a text of its own, with begins
 	shown  int                 // written bytes of that text
+	stop   stopper             // of the current line
+	last   bool                // no token will be added
 	err    error
 	cancel func() // called when w fails
 }
 
-// New returns a stream of a number of lines. text converts tokens to text. If begins is nil, the text that a token adds depends only on the
+// OneLine replaces line breaks, which subwords and characters may contain, by spaces.
+var OneLine = strings.NewReplacer("\n", " ", "\r", " ")
+
+// New returns a stream of a number of lines. text converts tokens to text, whose line breaks are written as spaces. If begins is nil, the text that a token adds depends only on the
 // previous token; otherwise, as for subwords, on those since the last one for which begins is true. cancel is called when w fails.
 func New(w io.Writer, text func([]vocab.ID) string, begins func(vocab.ID) bool, lines int, cancel func()) *Stream {
 	return &Stream{Tokens: make([][]vocab.ID, lines), Limits: make([]int, lines), Failed: make([]bool, lines), w: w, text: text, begins: begins, cancel: cancel}
@@ -58,7 +64,7 @@ func (s *Stream) write() bool {
 		before := tokens[max(0, s.done-1):s.done]
 		s.print(s.text(tokens[s.done-len(before) : s.done+1])[len(s.text(before)):])
 	}
-	return s.Failed[s.at] || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at])
+	return s.Failed[s.at] || s.stop.stopped || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at])
 }
 
 // writeWords writes the complete words of a text: later tokens may still change the last one.
@@ -71,7 +77,7 @@ func (s *Stream) writeWords(tokens []vocab.ID) {
 	}
 	text := s.text(tokens[s.from:])
 	complete := strings.LastIndexFunc(text, unicode.IsSpace) + 1
-	if s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at]) {
+	if s.last || s.done > 0 && (tokens[s.done-1] == vocab.End || s.done == s.Limits[s.at]) {
 		complete = len(text)
 	}
 	if complete > s.shown {
@@ -82,12 +88,15 @@ func (s *Stream) writeWords(tokens []vocab.ID) {
 
 // end ends the current line.
 func (s *Stream) end() {
-	s.print("\n")
+	s.put(OneLine.Replace(s.stop.rest()))
+	s.put("\n")
+	s.stop = stopper{}
 	s.at, s.done, s.from, s.shown = s.at+1, 0, 0, 0
 }
 
 // Rest writes everything that is not written yet, and returns the first error of writing.
 func (s *Stream) Rest() error {
+	s.last = true
 	for s.at < len(s.Tokens) {
 		s.write()
 		s.end()
@@ -95,7 +104,13 @@ func (s *Stream) Rest() error {
 	return s.err
 }
 
+// print writes what can be written of the current line after more text.
 func (s *Stream) print(text string) {
+	s.stop.stops = s.Stops
+	s.put(OneLine.Replace(s.stop.add(text)))
+}
+
+func (s *Stream) put(text string) {
 	if s.err == nil && text != "" {
 		if _, s.err = io.WriteString(s.w, text); s.err != nil {
 			s.cancel()

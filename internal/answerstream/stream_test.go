@@ -22,10 +22,7 @@ func TestStreamOfSubwords(t *testing.T) {
 	v := task.OfPieces(pieces)
 	answers, lines := []string{"the ☃\ncat 🙂🙂\r\n the", "", "überall"}, []string{"the ☃ cat 🙂🙂   the", "", "überall"}
 	var written strings.Builder
-	text := func(ids []vocab.ID) string {
-		return strings.NewReplacer("\n", " ", "\r", " ").Replace(v.TargetText(ids))
-	}
-	s := New(&written, text, pieces.Begins, 3, func() {})
+	s := New(&written, v.TargetText, pieces.Begins, 3, func() {})
 	s.Limits = []int{99, 99, 0}
 	parts := 0
 	for i, answer := range answers {
@@ -80,5 +77,37 @@ func TestStreamConvertsLittle(t *testing.T) {
 	want := strings.Repeat(strings.Repeat(" abcdefg", words)+"\n", lines)
 	if limit := 2 * lines * words * length; s.Rest() != nil || written.String() != want || converted > limit {
 		t.Errorf("%d tokens are converted, more than %d; %d bytes are written of %d", converted, limit, written.Len(), len(want))
+	}
+}
+
+// A line ends before a text of Stops, and the lines after it do not wait for more of its tokens; at the end also what may be part of a word is written.
+// Caught when planted: a line that waits for its End, the last word or the beginning of a text of Stops left out, a line that goes on where the one before was cut.
+func TestStreamStops(t *testing.T) {
+	text := func(ids []vocab.ID) string {
+		var b strings.Builder
+		for _, id := range ids {
+			b.WriteByte(" \nabc"[id-2])
+		}
+		return b.String()
+	}
+	var written strings.Builder
+	s := New(&written, text, func(id vocab.ID) bool { return id == 2 }, 3, func() {})
+	s.Limits, s.Stops = []int{99, 99, 99}, []string{"b\n", "c c", "ba"}
+	for _, add := range []struct {
+		line int
+		text string
+		want string
+	}{
+		{1, "a\nc", ""}, {0, "a b\n", "a \na "}, {1, " c", "a \na "}, {2, "ca c", "a \na "},
+	} {
+		for i := range len(add.text) {
+			s.Add(add.line, vocab.ID(2+strings.IndexByte(" \nabc", add.text[i])))
+		}
+		if written.String() != add.want {
+			t.Errorf("after %q of line %d %q is written, want %q", add.text, add.line, written.String(), add.want)
+		}
+	}
+	if err := s.Rest(); err != nil || written.String() != "a \na \nca c\n" {
+		t.Errorf("%q, %v", written.String(), err)
 	}
 }
