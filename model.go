@@ -83,7 +83,7 @@ func (m *Model) Notes() []string { return m.model.Notes }
 // String describes the model in one line.
 func (m *Model) String() string { return m.model.Describe() }
 
-// Exit changes when the model stops computing, from the next call on. It is an error for models that read every position once.
+// Exit changes when the model stops computing, from the next call on. It is an error for LSTMs and the Neural GPU.
 func (m *Model) Exit(e Exit) error {
 	if err := m.begin(); err != nil {
 		return err

@@ -10,14 +10,20 @@ import (
 	"universal-transformer/task"
 )
 
-// Check returns the error that training a run would have because of its data, or evaluating it with a protocol afterwards. It reads the data and
-// trains nothing. That of a protocol is a [ProtocolError]. log is that of [OpenTask].
+// Check reads the data and reports whether a run can be trained on them and evaluated with p. Errors about p are ProtocolErrors. log is that of
+// [OpenTask].
 func Check(ctx context.Context, r experiment.Run, p Protocol, log func(string)) error {
 	if err := cmp.Or(r.Validate(), checkStart(r)); err != nil {
 		return err
 	}
+	err := p.checkExamples()
+	if err == nil && p.Cache != nil && p.TuneCache {
+		err = errTwoCaches
+	}
+	if err != nil {
+		return &ProtocolError{err}
+	}
 	t := openRun{run: r, reading: r}
-	var err error
 	if t.data, err = OpenTask(ctx, r, log); err != nil {
 		return err
 	}

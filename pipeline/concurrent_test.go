@@ -199,7 +199,7 @@ func TestDecodeWithinLimits(t *testing.T) {
 	for says, o := range map[string]pipeline.DecodeOptions{
 		"MaxSource is -1":      {MaxSource: -1},
 		"MaxLength is 1000001": {MaxLength: 1_000_001},
-		"memory is -1":         {Memory: -1},
+		"Memory is -1":         {Memory: -1},
 	} {
 		if _, err := m.Decode(t.Context(), []string{"123", strings.Repeat("1", 10_001)}, o); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%+v: %v, want %q", o, err, says)

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -44,7 +45,7 @@ func (o DecodeOptions) Validate() error {
 	case o.MaxSource < 0 || o.MaxSource > MaxTokens:
 		return fmt.Errorf("MaxSource is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
-		return fmt.Errorf("memory is %d: give at least 1 byte, or 0 for the default", o.Memory)
+		return fmt.Errorf("%s is %d: give at least 1 byte, or 0 for the default", "Memory", o.Memory)
 	case len(o.Stop) > 0 && o.Beam != decoding.Beam{}:
 		return fmt.Errorf("both beam search and Stop are requested: choose one")
 	case slices.Contains(o.Stop, ""):
@@ -207,6 +208,9 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o Decod
 // StreamTokens is like Stream, but returns errors of lines in their answers only, and calls watch with each token of each line as soon as it is
 // chosen, after writing what is complete. Tokens of different lines come in any order. watch may be nil.
 func (m *Model) StreamTokens(ctx context.Context, w io.Writer, lines []string, o DecodeOptions, watch func(line int, t Token)) ([]Answer, error) {
+	if o.Details {
+		return nil, errors.New("DecodeOptions.Details is set, but a stream has no details: use Decode")
+	}
 	answers, queries, at, err := m.queries(lines, o)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ var (
 func (m *Model) DepthExits(rules []string, steps int) ([]DepthExit, error) {
 	deep, ok := m.trained.(universal.Deep)
 	if !ok {
-		return nil, fmt.Errorf("%s: a model of this kind reads every position once, so it has no depth to vary (%s)", m.Dir(), m.Describe())
+		return nil, fmt.Errorf("%s: a model of this kind %s, so it has no depth to vary (%s)", m.Dir(), m.fixedReading(), m.Describe())
 	}
 	list := []DepthExit{{Rule: "trained"}}
 	add := func(rule string, settings []float64) {

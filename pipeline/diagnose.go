@@ -93,25 +93,27 @@ func (d *Diagnosis) add(answer, right []vocab.ID) {
 // headTally accumulates the attention of one head in one step along one alignment.
 type headTally struct {
 	Attention
+	key   [3]int // index of the alignment, of the step and of the head
 	sum   float64
 	count int
 }
 
-// tally adds the attention of one answer, [step][head][place][source], to that of others.
+// tally adds the attention of one answer, [step][head][place][source], to that of others, which may have run other numbers of steps. Heads are in
+// the order of their keys.
 func tally(heads []*headTally, attention [][][][]float64, alignments []task.Alignment) []*headTally {
-	at := 0
-	for _, a := range alignments {
+	for i, a := range alignments {
 		for step := range attention {
 			for head, weights := range attention[step] {
-				if at == len(heads) {
-					heads = append(heads, &headTally{Attention: Attention{Right: a.Name, Step: step + 1, Head: head + 1, Least: 1}})
+				key := [3]int{i, step, head}
+				at, found := slices.BinarySearchFunc(heads, key, func(h *headTally, key [3]int) int { return slices.Compare(h.key[:], key[:]) })
+				if !found {
+					heads = slices.Insert(heads, at, &headTally{key: key, Attention: Attention{Right: a.Name, Step: step + 1, Head: head + 1, Least: 1}})
 				}
 				for place, source := range a.Source {
 					if source >= 0 {
 						heads[at].add(weights[place][source], place)
 					}
 				}
-				at++
 			}
 		}
 	}

@@ -82,6 +82,24 @@ func TestAttentionOfOneWeight(t *testing.T) {
 	}
 }
 
+// Answers whose decoder ran different numbers of steps count for the heads of the steps that they ran.
+// Caught when planted: heads counted through the steps of one answer.
+func TestAttentionOfDifferentDepths(t *testing.T) {
+	alignments := []task.Alignment{{Name: "one", Source: []int{0}}, {Name: "two", Source: []int{1}}}
+	// [step][head][place][source]
+	step := func(first, second float64) [][][]float64 {
+		return [][][]float64{{{first, 1 - first}}, {{second, 1 - second}}}
+	}
+	var heads []*headTally
+	for _, attention := range [][][][][]float64{{step(0.5, 0.25)}, {step(0.25, 0.75), step(0, 0.125)}, {step(0.5, 1), step(1, 0.25), step(0.75, 0)}} {
+		heads = tally(heads, attention, alignments)
+	}
+	want := []Attention{{Right: "one", Step: 3, Head: 1, Mean: 0.75, Least: 0.75, Place: 1}, {Right: "two", Step: 3, Head: 2, Mean: 1, Least: 1}}
+	if got := best(heads); !slices.Equal(got, want) {
+		t.Errorf("%+v, want %+v", got, want)
+	}
+}
+
 // Attention is recorded on sources of up to 1000 tokens.
 func TestDiagnoseLongSources(t *testing.T) {
 	m, err := Load("testdata/copier", enginetest.Backend(t))

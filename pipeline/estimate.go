@@ -96,8 +96,8 @@ func NewEstimate(ctx context.Context, backend compute.Backend, r experiment.Run,
 
 func (o EstimateOptions) validate(batches int) error {
 	switch {
-	case o.Ranks < 0 || o.Ranks > 1<<20:
-		return optionError("ranks", "is %d: it must be positive", o.Ranks)
+	case o.Ranks < 0 || o.Ranks > maxRanks:
+		return optionError("ranks", "is %d: it must be from 1 to %d", o.Ranks, maxRanks)
 	case o.Ranks > 1 && batches%o.Ranks != 0:
 		return optionError("ranks", "is %d, which does not divide training.accumulate, %d: ranks share the batches of an update", o.Ranks, batches)
 	case o.FLOPS != 0 && !plausible(o.FLOPS):
@@ -107,6 +107,8 @@ func (o EstimateOptions) validate(batches int) error {
 	}
 	return o.Assumed.validate()
 }
+
+const maxRanks = 1 << 20 // far more than an update has batches
 
 // Bounds of speeds, far beyond those of any machine. Times computed from them are finite, so that JSON can represent them.
 const (

@@ -1,7 +1,9 @@
 package pipeline
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -18,13 +20,13 @@ import (
 // Protocol determines how a model is evaluated: on which examples, and how it predicts.
 type Protocol struct {
 	Selection     task.Selection
-	File          string                // evaluate on the examples of this file, in the task's format, instead
+	File          string                // evaluate on the examples of this file, in the task's format, instead; of Selection, only Count applies
 	TeacherForced bool                  // predict every token from the true tokens before it, instead of decoding
 	ComputeHalted bool                  // compute halted positions too; not for decoded answers
 	Beam          decoding.Beam         // of decoded answers; zero: greedy
 	MaxLength     int                   // maximum tokens of a decoded answer, at most MaxTokens; 0: [Model.AnswerLimit]
 	Cache         *Cache                // a continuous cache for language models; nil: none
-	TuneCache     bool                  // choose the constants of the cache on the validation examples
+	TuneCache     bool                  // choose the constants of a cache on the validation examples; Cache is nil
 	CountSteps    bool                  // count the steps of positions also if depth is fixed; done anyway with an exit
 	Progress      func(done, total int) // must not use the model; may be nil
 	Log           func(line string)     // receives remarks on File, and a warning if the data have changed since training; may be nil
@@ -89,10 +91,34 @@ func (m *Model) checkProtocol(p Protocol) error {
 		return maxLengthError(p.MaxLength)
 	case !decodes && (beam || p.MaxLength > 0):
 		return fmt.Errorf("%s: it is evaluated by probabilities, without a search: leave out the beam and the maximum length", m.Dir())
+	case p.Cache != nil && p.TuneCache:
+		return errTwoCaches
 	case decodes && p.ComputeHalted:
 		return fmt.Errorf("halted positions are always computed when answers are decoded: request them with teacher forcing only")
 	case beam:
-		return p.Beam.Validate()
+		return cmp.Or(p.Beam.Validate(), p.checkExamples())
+	}
+	return p.checkExamples()
+}
+
+var errTwoCaches = errors.New("Protocol.Cache and Protocol.TuneCache are both set: choose one")
+
+// checkExamples returns an error if the examples to evaluate on are chosen wrongly, or in two ways. Of the examples of a file only the number is chosen.
+func (p Protocol) checkExamples() error {
+	s := p.Selection
+	if err := s.Validate(); err != nil || p.File == "" {
+		return err
+	}
+	const problem = "is %v, but the examples are those of a file: leave it out"
+	switch {
+	case s.Validation:
+		return &task.SelectionError{Field: "validation", Problem: fmt.Sprintf(problem, true)}
+	case s.Length > 0:
+		return &task.SelectionError{Field: "length", Problem: fmt.Sprintf(problem, s.Length)}
+	case s.Mix > 0: // and From, which is at most Mix
+		return &task.SelectionError{Field: "mix", Problem: fmt.Sprintf(problem, s.Mix)}
+	case s.Hard:
+		return &task.SelectionError{Field: "hard", Problem: fmt.Sprintf(problem, true)}
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func (m *Model) Exit(e halting.Exit) error {
 func (m *Model) withExit(e halting.Exit) (universal.Model, error) {
 	deep, ok := m.trained.(universal.Deep)
 	if !ok {
-		return nil, fmt.Errorf("an exit omits steps, but a model of this kind reads every position once: use it without an exit (%s)", m.Describe())
+		return nil, fmt.Errorf("an exit omits steps, but a model of this kind %s: use it without an exit (%s)", m.fixedReading(), m.Describe())
 	}
 	changed, err := deep.WithExit(e)
 	if err == nil && e.Rule != nil { // a graph shows whether the rule can be applied

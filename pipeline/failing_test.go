@@ -17,7 +17,6 @@ import (
 	"universal-transformer/task"
 	"universal-transformer/task/tags"
 	"universal-transformer/universal"
-	"universal-transformer/viewer"
 )
 
 // shortOfMemory is a backend's error about memory.
@@ -156,24 +155,6 @@ func TestRecordThatIsCancelled(t *testing.T) {
 	for left, want := range map[int]error{0: context.Canceled, 1: context.Canceled, 2: nil} {
 		if _, err := m.Classify(endsLater{context.Background(), &left}, "ab"); !errors.Is(err, want) {
 			t.Errorf("%v, want %v", err, want)
-		}
-	}
-}
-
-// A trace that has steps, or attention of any kind, is shown. Caught when planted: differences for sums.
-func TestShown(t *testing.T) {
-	m := untrained(t)
-	steps, attention := [][]float64{{1}}, [][][][]float64{{{{1}}}}
-	for _, c := range []struct {
-		encoder, decoder *viewer.Stack
-		shown            bool
-	}{
-		{nil, nil, false}, {&viewer.Stack{}, &viewer.Stack{}, false}, {&viewer.Stack{Weights: steps}, nil, true}, {nil, &viewer.Stack{Weights: steps}, true},
-		{&viewer.Stack{Attention: attention}, nil, true}, {nil, &viewer.Stack{CrossAttention: attention}, true}, {&viewer.Stack{Weights: steps, Attention: attention}, nil, true},
-		{nil, &viewer.Stack{Weights: steps, CrossAttention: attention}, true}, {nil, &viewer.Stack{Attention: attention, CrossAttention: attention}, true},
-	} {
-		if err := m.shown(&viewer.Trace{Encoder: c.encoder, Decoder: c.decoder}); (err == nil) != c.shown {
-			t.Errorf("%+v, %+v: %v", c.encoder, c.decoder, err)
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/runlog"
+	"universal-transformer/task"
 	"universal-transformer/task/table"
 	"universal-transformer/task/tags"
 	"universal-transformer/training"
@@ -66,7 +67,7 @@ func TestLongTexts(t *testing.T) {
 }
 
 // A protocol that is invalid, or that asks for something without effect, is an error before anything is read.
-// Caught when planted: lengths without a limit; each case of a beam accepted.
+// Caught when planted: lengths without a limit; each case of a beam accepted; Check without the checks of examples and caches; each field beside File accepted.
 func TestInvalidProtocols(t *testing.T) {
 	m, err := Load("testdata/copier", enginetest.Backend(t))
 	if err != nil {
@@ -84,9 +85,21 @@ func TestInvalidProtocols(t *testing.T) {
 		{Protocol{Beam: decoding.Beam{Width: 2}, TeacherForced: true}, "leave out the beam"},
 		{Protocol{Beam: decoding.Beam{Alpha: 1}, TeacherForced: true}, "leave out the beam"},
 		{Protocol{MaxLength: 5, TeacherForced: true}, "leave out the beam and the maximum length"},
+		{Protocol{Selection: task.Selection{Count: -3}}, "count is -3: it must be positive"},
+		{Protocol{Selection: task.Selection{Validation: true}}, "validation is true, but"}, {Protocol{Selection: task.Selection{Hard: true}}, "hard is true, but"},
+		{Protocol{Selection: task.Selection{Length: 4}}, "length is 4, but"}, {Protocol{Selection: task.Selection{From: 2, Mix: 5}}, "mix is 5, but"},
+		{Protocol{Cache: &Cache{Theta: 1, Lambda: 0.5}, TuneCache: true}, "Protocol.Cache and Protocol.TuneCache are both set: choose one"},
 	} {
 		c.p.File = "nowhere.tsv"
 		_, err := m.Evaluate(t.Context(), c.p)
+		refused(t, c.p, err, c.want)
+		if strings.HasPrefix(c.want, "MaxLength") || c.p.Beam != (decoding.Beam{}) || c.p.TeacherForced {
+			continue
+		}
+		err = Check(t.Context(), m.Run, c.p, nil)
+		if found := new(ProtocolError); !errors.As(err, &found) {
+			t.Errorf("%+v: Check returns %v", c.p, err)
+		}
 		refused(t, c.p, err, c.want)
 	}
 }

@@ -89,7 +89,7 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	m.graph = m.trained
 	reading, err := located(log, m.Run, nil)
 	if err != nil {
-		reading = m.Run // the reader says less of files to evaluate on
+		reading = m.Run // without the data, the reader's notes on evaluation files are shorter
 	}
 	m.reader = reading.Reader(m.Vocabularies)
 	if err := choose(m); err != nil {
@@ -144,7 +144,9 @@ func (m *Model) chooseNewest() error {
 		err = fmt.Errorf("%s: %w was saved yet", m.log.Dir(), runlog.ErrNoCheckpoint)
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) && len(refused) > 0 {
-		return fmt.Errorf("%s: no checkpoint can be used: %s; train anew", m.log.Dir(), refused[0])
+		newest, damaged := refused[0], runlog.ErrDamaged
+		reason := strings.TrimPrefix(newest.Reason, damaged.Error())
+		return fmt.Errorf("%s: %w can be used: %s: %w%s; train anew", m.log.Dir(), runlog.ErrNoCheckpoint, newest.Path, damaged, reason)
 	}
 	if errors.Is(err, runlog.ErrNoCheckpoint) {
 		return fmt.Errorf("%w: train longer, or resume the run", err)
@@ -153,8 +155,7 @@ func (m *Model) chooseNewest() error {
 	return err
 }
 
-// keepParameters copies the parameters of the checkpoint to the store and drops what the checkpoint's tensors hold: that and the state of
-// training, three times as much.
+// keepParameters copies the parameters to the store and frees the checkpoint's tensors, which also hold the optimizer state.
 func (m *Model) keepParameters() error {
 	parameters := training.Parameters(m.checkpoint.Tensors)
 	if err := training.Load(m.store, parameters); err != nil {

@@ -48,11 +48,11 @@ func TestSamplesOfAFile(t *testing.T) {
 }
 
 // A run whose only checkpoint is damaged says so, unlike one that has none.
-// Caught when planted: a single damaged checkpoint taken for none.
+// Caught when planted: a single damaged checkpoint taken for none; an error that is not ErrNoCheckpoint, or not ErrDamaged.
 func TestLoadWithoutIntactCheckpoint(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
-		"no checkpoint can be used: ": func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
-		"train longer":                os.Remove,
+		": damaged: ":  func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
+		"train longer": os.Remove,
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		if err := os.CopyFS(dir, os.DirFS(copierDir)); err != nil {
@@ -66,7 +66,7 @@ func TestLoadWithoutIntactCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = pipeline.Load(dir, enginetest.Backend(t))
-		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, runlog.ErrNoCheckpoint) != (name == "train longer") {
+		if err == nil || !strings.Contains(err.Error(), name) || !errors.Is(err, runlog.ErrNoCheckpoint) || errors.Is(err, runlog.ErrDamaged) != (name != "train longer") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

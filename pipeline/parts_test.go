@@ -129,7 +129,7 @@ func TestBoundsOfOptions(t *testing.T) {
 		want string
 	}{
 		{EstimateOptions{}, ""}, {EstimateOptions{Ranks: 1}, ""}, {EstimateOptions{Ranks: 2, Network: 0.5}, ""}, {EstimateOptions{Ranks: 1 << 20, Network: 1}, ""},
-		{EstimateOptions{Ranks: -1}, "ranks is -1"}, {EstimateOptions{Ranks: 1<<20 + 1, Network: 1}, "ranks is 1048577"}, {EstimateOptions{Ranks: 3, Network: 1}, "ranks is 3, which does not divide training.accumulate, 1048576"},
+		{EstimateOptions{Ranks: -1}, "ranks is -1"}, {EstimateOptions{Ranks: 1<<20 + 1, Network: 1}, "ranks is 1048577: it must be from 1 to 1048576"}, {EstimateOptions{Ranks: 3, Network: 1}, "ranks is 3, which does not divide training.accumulate, 1048576"},
 		{EstimateOptions{Ranks: 2}, "network is 0"}, {EstimateOptions{Ranks: 2, Network: math.Inf(1)}, "network is +Inf"}, {EstimateOptions{Ranks: 2, Network: math.NaN()}, "network is NaN"},
 		{EstimateOptions{Ranks: 2, Network: -1}, "network is -1"}, {EstimateOptions{Ranks: 1, Network: -1}, ""},
 		{EstimateOptions{FLOPS: 1e-3}, ""}, {EstimateOptions{FLOPS: 9e-4}, "flops is 0.0009: it must be positive and finite, from 0.001 to 1e+30"}, {EstimateOptions{FLOPS: 1e30}, ""}, {EstimateOptions{FLOPS: 2e30}, "flops is 2e+30"},
@@ -147,7 +147,7 @@ func TestBoundsOfOptions(t *testing.T) {
 	}{
 		{DecodeOptions{}, ""}, {DecodeOptions{MaxLength: 1, MaxSource: 1, Memory: 1}, ""}, {DecodeOptions{MaxLength: 1_000_000, MaxSource: 1_000_000}, ""},
 		{DecodeOptions{MaxLength: 1_000_001}, "MaxLength is 1000001: give 1 to 1000000"}, {DecodeOptions{MaxSource: 1_000_001}, "MaxSource is 1000001: give 1 to 1000000, or 0 for 10000"},
-		{DecodeOptions{MaxLength: -1}, "MaxLength is -1"}, {DecodeOptions{MaxSource: -1}, "MaxSource is -1"}, {DecodeOptions{Memory: -1}, "memory is -1"},
+		{DecodeOptions{MaxLength: -1}, "MaxLength is -1"}, {DecodeOptions{MaxSource: -1}, "MaxSource is -1"}, {DecodeOptions{Memory: -1}, "Memory is -1"},
 		{DecodeOptions{Method: decoding.Method{Beam: decoding.Beam{Width: -1}}}, "beam width is -1"},
 	} {
 		refused(t, c.o, c.o.Validate(), c.want)

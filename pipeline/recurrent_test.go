@@ -6,12 +6,14 @@ import (
 	"testing"
 
 	"universal-transformer/baseline/lstm"
+	"universal-transformer/baseline/neuralgpu"
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
+	"universal-transformer/task/algorithmic"
 )
 
 // LSTMs are used as other models are: loaded, decoded, scored, measured, exported; traced if there is attention. What they cannot do is
@@ -69,12 +71,12 @@ func TestRecurrentRun(t *testing.T) {
 	}
 }
 
-// Answers of a Neural GPU are diagnosed without its attention, of which it has none. Caught when planted: a recording of its steps.
-func TestDiagnoseNeuralGPU(t *testing.T) {
-	r, err := copier().Set(`model={"neural_gpu": {"width": 8}}`, "training.steps=2", "training.evaluate_every=2", "training.checkpoint_every=2", "training.validation=8")
-	if err != nil {
-		t.Fatal(err)
-	}
+// A Neural GPU is trained, decodes and evaluates; what it has not, attention and steps to leave out, is an error that says how it reads.
+// Caught when planted: a trace or a diagnosis that is computed; a Neural GPU described as a model that reads every position once.
+func TestNeuralGPURun(t *testing.T) {
+	r := brief(t, pairs())
+	r.Task = experiment.Task{Value: algorithmic.Copy{Base: 10, MaxLength: 5}}
+	r.Model.Value = experiment.NeuralGPU{Model: neuralgpu.Model{Width: 8}}
 	dir := filepath.Join(t.TempDir(), "run")
 	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
 		t.Fatal(err)
@@ -84,11 +86,21 @@ func TestDiagnoseNeuralGPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	e, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Count: 4}})
+	if _, err := m.Decode(t.Context(), []string{"123", "4"}, pipeline.DecodeOptions{Details: true}); err != nil {
+		t.Error(err)
+	}
+	e, err := m.Evaluate(t.Context(), pipeline.Protocol{Selection: task.Selection{Count: 5}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d, err := m.Diagnose(t.Context(), e); err != nil || d.OverTraced != 0 || d.Wrong == 0 {
-		t.Errorf("%+v, %v", d, err)
+	if d, err := m.Diagnose(t.Context(), e); err != nil || d.Wrong == 0 || d.OverTraced != 0 || d.Attention != nil {
+		t.Errorf("a diagnosis: %+v, %v", d, err)
+	}
+	_, trace := m.Trace(t.Context(), "123")
+	_, depth := m.DepthExits([]string{"fixed"}, 0)
+	for name, err := range map[string]error{"nothing to trace": trace, "an exit": m.Exit(halting.Exit{Steps: 2}), "depth": depth} {
+		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "as many steps as its source has tokens") || strings.Contains(err.Error(), "once") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

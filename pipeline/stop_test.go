@@ -117,6 +117,22 @@ func TestStopAtALineBreak(t *testing.T) {
 	}
 }
 
+// A stream cannot have details; this is said before anything is decoded. Caught when planted: details left out in silence.
+func TestStreamWithDetails(t *testing.T) {
+	m, o := load(t), pipeline.DecodeOptions{Details: true}
+	var written strings.Builder
+	for name, stream := range map[string]func() ([]pipeline.Answer, error){
+		"Stream": func() ([]pipeline.Answer, error) { return m.Stream(t.Context(), &written, []string{"12"}, o) },
+		"StreamTokens": func() ([]pipeline.Answer, error) {
+			return m.StreamTokens(t.Context(), &written, []string{"12"}, o, nil)
+		},
+	} {
+		if answers, err := stream(); err == nil || !strings.Contains(err.Error(), "Details is set") || answers != nil || written.Len() > 0 {
+			t.Errorf("%s: %+v, %v, %q is written", name, answers, err, written.String())
+		}
+	}
+}
+
 // lineWriter is an untrained language model of the characters a, b, space and line break.
 func lineWriter(t *testing.T) *pipeline.Model {
 	t.Helper()

@@ -13,6 +13,7 @@ import (
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/decoding"
 	"universal-transformer/engine"
+	"universal-transformer/experiment"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/runlog"
@@ -32,13 +33,16 @@ func (m *Model) Trace(ctx context.Context, text string) (*viewer.Trace, error) {
 
 // trace is Trace. answer decodes.
 func (m *Model) trace(ctx context.Context, text string, answer func([]decoding.Query) ([]decoding.Hypothesis, error)) (*viewer.Trace, error) {
+	if !m.Traces() {
+		return nil, m.nothingToTrace()
+	}
 	switch m.Run.Task.Value.Kind() {
 	case task.Classification:
 		answer, err := m.classify(ctx, text, true)
 		if err != nil {
 			return nil, err
 		}
-		return answer.Trace, m.shown(answer.Trace)
+		return answer.Trace, nil
 	case task.Tagging:
 		return m.traceTags(ctx, text)
 	}
@@ -71,7 +75,7 @@ func (m *Model) trace(ctx context.Context, text string, answer func([]decoding.Q
 	if _, err = m.record(ctx, trace, inputs, true); err != nil {
 		return nil, err
 	}
-	return trace, m.shown(trace)
+	return trace, nil
 }
 
 // Traces reports whether Trace has something to show: steps or attention.
@@ -95,18 +99,16 @@ func (m *Model) CheckTrace(in task.Input) error {
 	return nil
 }
 
-// shown returns an error if a trace contains neither attention nor halting.
-func (m *Model) shown(trace *viewer.Trace) error {
-	for _, s := range []*viewer.Stack{trace.Encoder, trace.Decoder} {
-		if s != nil && len(s.Weights)+len(s.Attention)+len(s.CrossAttention) > 0 {
-			return nil
-		}
-	}
-	return m.nothingToTrace()
+func (m *Model) nothingToTrace() error {
+	return fmt.Errorf("nothing to trace: a model of this kind has no attention and %s (%s)", m.fixedReading(), m.Describe())
 }
 
-func (m *Model) nothingToTrace() error {
-	return fmt.Errorf("nothing to trace: a model without attention reads every position once (%s)", m.Describe())
+// fixedReading tells how a model reads whose steps are neither traced nor changed by an exit.
+func (m *Model) fixedReading() string {
+	if _, ok := m.Run.Model.Value.(experiment.NeuralGPU); ok {
+		return "runs as many steps as its source has tokens"
+	}
+	return "reads every position once"
 }
 
 // newTrace returns a trace with the description of the model. record adds the exit.

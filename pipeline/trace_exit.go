@@ -19,7 +19,7 @@ func (m *Model) TraceWith(ctx context.Context, text string, e halting.Exit) (*vi
 		return nil, err
 	}
 	exited := &Model{
-		Run: m.Run, Vocabularies: m.Vocabularies, Step: m.Step, graph: changed, exit: e, store: m.store, backend: m.backend, reader: m.reader,
+		Run: m.Run, Vocabularies: m.Vocabularies, Step: m.Step, graph: changed, trained: m.trained, exit: e, store: m.store, backend: m.backend, reader: m.reader,
 		checkpoint: m.checkpoint, log: m.log, queue: m.queue,
 	}
 	return exited.trace(ctx, text, func(queries []decoding.Query) ([]decoding.Hypothesis, error) { return exited.answerAlone(ctx, queries) })

@@ -289,3 +289,11 @@ func TestAnotherRunOfTheSameStep(t *testing.T) {
 		}
 	}
 }
+
+// Without an interval nothing is followed, and nothing panics. Caught when planted: a ticker of interval 0.
+func TestFollowWithoutInterval(t *testing.T) {
+	s, _ := opened(t, Options{})
+	for _, interval := range []time.Duration{0, -time.Second} {
+		s.Follow(t.Context(), interval) // returns at once: the context does not end
+	}
+}

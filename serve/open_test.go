@@ -28,7 +28,7 @@ func TestOpenErrors(t *testing.T) {
 		"name at least one":      {},
 		"nowhere":                {dirs: []string{"nowhere"}},
 		"MaxQueue is -1":         {dirs: []string{copier}, o: Options{MaxQueue: -1}},
-		"timeout is -1s":         {dirs: []string{copier}, o: Options{Timeout: -1e9}},
+		"Timeout is -1s":         {dirs: []string{copier}, o: Options{Timeout: -1e9}},
 	} {
 		if _, err := Open(test.dirs, enginetest.Backend(t), test.o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", want, err)

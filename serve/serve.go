@@ -72,7 +72,7 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.Timeout < 0 {
-		return fmt.Errorf("timeout is %v: it must be positive", o.Timeout)
+		return fmt.Errorf("%s is %v: it must be positive", "Timeout", o.Timeout)
 	}
 	return nil
 }
@@ -198,8 +198,12 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// Follow reloads models whose run directories mark another checkpoint as the best, as Reload does, until ctx ends. It looks every interval.
+// Follow reloads models whose run directories mark another checkpoint as the best, as Reload does, until ctx ends. It looks every interval, and does
+// nothing if that is not positive.
 func (s *Server) Follow(ctx context.Context, interval time.Duration) {
+	if interval <= 0 {
+		return
+	}
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
