@@ -169,3 +169,36 @@ func TestUnrecordableValues(t *testing.T) {
 		}
 	}
 }
+
+type (
+	Axes struct{ universal.Coordinates }
+	Rows struct{ universal.Arrangement }
+	Ways struct{ universal.Counting }
+)
+
+// Validate finds nothing wrong: what is refused is the type.
+func (Axes) Validate() error { return nil }
+func (Rows) Validate() error { return nil }
+func (Ways) Validate() error { return nil }
+
+// Parts that have no extensions refuse types of other modules in Validate and Set, which name the part, and nothing panics.
+// Caught when planted: each part left unchecked; a message that asks for a named struct, which these are.
+func TestPartsWithoutExtensions(t *testing.T) {
+	for part, change := range map[string]func(*experiment.EncoderDecoder){
+		"model.coordinates": func(m *experiment.EncoderDecoder) { m.Coordinates.Value = Axes{universal.Sinusoidal{}} },
+		"model.arrangement": func(m *experiment.EncoderDecoder) { m.Arrangement.Value = Rows{universal.Submitted{}} },
+		"model.counting":    func(m *experiment.EncoderDecoder) { m.Counting.Value = Ways{universal.FromEnd{}} },
+	} {
+		run := foreign()
+		model := run.Model.Value.(experiment.EncoderDecoder)
+		change(&model)
+		run.Model.Value = model
+		want := part + " takes only types of this module, and not experiment_test."
+		if err := run.Validate(); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if _, err := run.Set("training.steps=7"); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("Set: %v, want %q", err, want)
+		}
+	}
+}

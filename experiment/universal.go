@@ -65,8 +65,13 @@ func (u Universal) valid(m ModelKind) error {
 // validate checks the parts that come in variants.
 func (u Universal) validate() error {
 	checks := []func() error{u.Transition.validate, u.Halting.validate, u.Positions.validate}
-	if !u.Counting.IsZero() {
-		checks = append(checks, u.Counting.validate)
+	for _, optional := range []interface {
+		IsZero() bool
+		validate() error
+	}{u.Arrangement, u.Coordinates, u.Counting} {
+		if !optional.IsZero() {
+			checks = append(checks, optional.validate)
+		}
 	}
 	for _, check := range checks {
 		if err := check(); err != nil {

@@ -94,6 +94,10 @@ func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
 // unrecordable returns the error for a value whose type has no key.
 func (v Variant[T, C]) unrecordable() error {
 	p, _ := v.table()
+	var c C
+	if _, ok := any(c).(extensible[T]); !ok {
+		return fmt.Errorf("%s takes only types of this module, and not %T", p.path, v.Value)
+	}
 	return fmt.Errorf("%s: a value of type %T cannot be recorded: its type must be a named struct, or one of this module's own", p.path, v.Value)
 }
 
