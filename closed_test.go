@@ -29,7 +29,7 @@ func TestClosed(t *testing.T) {
 		"Score":    func() error { _, err := m.Score(t.Context(), []ut.Pair{{Source: "12", Target: "12"}}); return err },
 		"Evaluate": func() error { _, err := m.Evaluate(t.Context(), ut.EvaluateOptions{}); return err },
 		"Trace":    func() error { _, err := m.Trace(t.Context(), "12"); return err },
-		"Exit":     func() error { return m.Exit(ut.Exit{Fixed: 1}) },
+		"SetExit":  func() error { return m.SetExit(ut.Exit{Fixed: 1}) },
 	} {
 		if err := call(); !errors.Is(err, ut.ErrClosed) || err.Error() != "the model is closed" {
 			t.Errorf("%s: %v", name, err)

@@ -52,7 +52,7 @@ func TestDetails(t *testing.T) {
 		}
 		want := ut.Details{Source: trace.Source, Target: trace.Target, SourceSteps: steps(trace.Encoder.Updates), TargetSteps: steps(trace.Decoder.Updates)}
 		got := *found[i].Details
-		got.Alignment, got.Shares = nil, nil
+		got.Alignment, got.AttentionShares = nil, nil
 		if !reflect.DeepEqual(got, want) || slices.Equal(got.SourceSteps, got.TargetSteps) {
 			t.Errorf("%s: %+v, want %+v", input, got, want)
 		}

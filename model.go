@@ -83,13 +83,13 @@ func (m *Model) Notes() []string { return m.model.Notes }
 // String describes the model in one line.
 func (m *Model) String() string { return m.model.Describe() }
 
-// Exit changes when the model stops computing, from the next call on. It is an error for LSTMs and the Neural GPU.
-func (m *Model) Exit(e Exit) error {
+// SetExit changes when the model stops computing, from the next call on. It is an error for LSTMs and the Neural GPU.
+func (m *Model) SetExit(e Exit) error {
 	if err := m.begin(); err != nil {
 		return err
 	}
 	defer m.calls.Done()
-	return m.model.Exit(e)
+	return m.model.SetExit(e)
 }
 
 // Answer is the answer to one input.

@@ -48,8 +48,8 @@ func Train(ctx context.Context, r Run, dir string, o TrainOptions) (Summary, err
 // Resume continues the run in a directory from its newest intact checkpoint. On a CPU, without assignments, and with the same build,
 // backend and number of threads, the result is bit-identical to that of a run that was not interrupted. Assignments such as
 // "training.steps=2000" change the configuration from there on; they may concern the number of updates, the schedule, intervals, when to
-// stop, and where the data are. If ctx ends while the data are read, the error is that of ctx, and the run is as before. The error is [ErrNotRun], [ErrInUse], a *[LostError] if no checkpoint can be used, a *[DataError] if the
-// data have changed, or as of [Train].
+// stop, and where the data are. If ctx ends while the data are read, the error is that of ctx, and the run is as before. The error is
+// [ErrNotRun], [ErrInUse], a *[LostError] if no checkpoint can be used, a *[DataError] if the data have changed, or as of [Train].
 func Resume(ctx context.Context, dir string, o TrainOptions, set ...string) (Summary, error) {
 	return withBackend(o.Backend, func(backend compute.Backend) (Summary, error) {
 		return summary(pipeline.Resume(ctx, backend, dir, o.callbacks(), set...))

@@ -79,7 +79,7 @@ func (b Beam) Search(ctx context.Context, r Request) ([][]Hypothesis, error) {
 
 // greedy returns the answers of greedy decoding with their scores.
 func (b Beam) greedy(ctx context.Context, r Request) ([][]Hypothesis, error) {
-	found, err := Greedy(ctx, r)
+	found, err := greedy(ctx, r)
 	if err != nil {
 		return nil, err
 	}

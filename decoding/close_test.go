@@ -132,7 +132,7 @@ func TestTooLongSource(t *testing.T) {
 func TestContextEndsDuringAToken(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	given := 0
-	_, err := decoding.Greedy(ctx, decoding.Request{Limits: []int{3}, OnToken: func(int, vocab.ID) { given++ }, Next: func([]int, []vocab.ID) ([][]float64, error) {
+	_, err := decoding.Method{}.Search(ctx, decoding.Request{Limits: []int{3}, OnToken: func(int, vocab.ID) { given++ }, Next: func([]int, []vocab.ID) ([][]float64, error) {
 		cancel()
 		return [][]float64{{0, -1, 0}}, nil
 	}})

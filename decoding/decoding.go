@@ -134,9 +134,9 @@ func (r Request) single(ctx context.Context, pick func(source int, logP []float6
 	return result, r.run(ctx, searches)
 }
 
-// Greedy takes the most probable token at every step, the smaller id in case of a tie, until every sequence has ended or reached its
+// greedy takes the most probable token at every step, the smaller id in case of a tie, until every sequence has ended or reached its
 // limit. Padding is never generated.
-func Greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
+func greedy(ctx context.Context, r Request) ([]Hypothesis, error) {
 	return r.single(ctx, func(_ int, logP []float64) (vocab.ID, error) { return likeliest(logP) })
 }
 

@@ -56,5 +56,5 @@ func (m Method) Search(ctx context.Context, r Request) ([]Hypothesis, error) {
 		}
 		return m.Sampling.Search(ctx, r, streams)
 	}
-	return Greedy(ctx, r)
+	return greedy(ctx, r)
 }

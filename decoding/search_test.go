@@ -240,7 +240,7 @@ func TestGreedyFollowsTheMostProbable(t *testing.T) {
 	unfinished := 0
 	for round := range 50 {
 		c := randomChain(rng, 4, 2)
-		found, err := decoding.Greedy(t.Context(), c.request(6))
+		found, err := decoding.Method{}.Search(t.Context(), c.request(6))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -274,7 +274,7 @@ func TestGreedyTies(t *testing.T) {
 	tie := func(_ []int, tokens []vocab.ID) ([][]float64, error) {
 		return [][]float64{[][]float64{{9, 0, 3, 3, 3}, {9, 3, 1, 3, 0}}[len(tokens)]}, nil
 	}
-	found, err := decoding.Greedy(t.Context(), decoding.Request{Next: tie, Limits: []int{5}})
+	found, err := decoding.Method{}.Search(t.Context(), decoding.Request{Next: tie, Limits: []int{5}})
 	if err != nil || !slices.Equal(found[0].Tokens, []vocab.ID{2, 1}) {
 		t.Errorf("%+v, %v", found, err)
 	}
@@ -330,7 +330,10 @@ func TestSearchErrors(t *testing.T) {
 		_, err := b.Search(t.Context(), request(next))
 		return err
 	}
-	greedy := func(next decoding.Next) error { _, err := decoding.Greedy(t.Context(), request(next)); return err }
+	greedy := func(next decoding.Next) error {
+		_, err := decoding.Method{}.Search(t.Context(), request(next))
+		return err
+	}
 	for want, err := range map[string]error{
 		"a log-probability is not a number": search(decoding.Beam{Width: 1}, broken),
 		"not a number; the model's weights": greedy(broken),

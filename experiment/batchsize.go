@@ -3,8 +3,10 @@ package experiment
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/strictjson"
 )
 
@@ -64,4 +66,15 @@ func (s sizes) keepOne(tree map[string]any) {
 	case stated(s.Tokens) && !stated(s.Rows):
 		batch["rows"] = 0
 	}
+}
+
+func (b Batch) validate() error {
+	if b.Tokens == 0 && b.Rows == 0 {
+		return fmt.Errorf("training.batch.tokens is 0: set it to the number of positions of a batch, or set training.batch.rows")
+	}
+	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: math.MaxInt32, MaxTarget: math.MaxInt32}
+	if err := plan.Validate(); err != nil {
+		return fmt.Errorf("training.batch: %w", err)
+	}
+	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 
 	"universal-transformer/internal/batch"
 	"universal-transformer/runlog"
@@ -54,8 +53,12 @@ type Training struct {
 	// the task's measure, such as BLEU; 0: none.
 	Decoded int `json:"decoded,omitempty"`
 
-	PonderCost  PonderCost  `json:"ponder_cost,omitzero"` // what training.ponder weighs, with adaptive halting: graves is the number of steps plus the remainder, geometric_prior the divergence from a distribution over steps (PonderNet); default: graves
-	Supervision Supervision `json:"supervision,omitzero"` // the steps that must answer in training: uniform weighs all alike, geometric early ones more, halting each by the weight that the halting unit gives it; default: only the last one
+	// PonderCost is what training.ponder weighs, with adaptive halting: graves is the number of steps plus the remainder, geometric_prior the
+	// divergence from a distribution over steps (PonderNet). Default: graves.
+	PonderCost PonderCost `json:"ponder_cost,omitzero"`
+	// Supervision chooses the steps that must answer in training: uniform weighs all alike, geometric early ones more, halting each by the
+	// weight that the halting unit gives it. Default: only the last one.
+	Supervision Supervision `json:"supervision,omitzero"`
 }
 
 // Batch is the size of batches.
@@ -205,17 +208,6 @@ func (r Run) fits() error {
 		}
 	}
 	return fmt.Errorf("task.%s: no model answers with %s", r.Task.key(), want)
-}
-
-func (b Batch) validate() error {
-	if b.Tokens == 0 && b.Rows == 0 {
-		return fmt.Errorf("training.batch.tokens is 0: set it to the number of positions of a batch, or set training.batch.rows")
-	}
-	plan := batch.Plan{Tokens: b.Tokens, Rows: b.Rows, Boundaries: b.Boundaries, MaxSource: math.MaxInt32, MaxTarget: math.MaxInt32}
-	if err := plan.Validate(); err != nil {
-		return fmt.Errorf("training.batch: %w", err)
-	}
-	return nil
 }
 
 // OpenTask reads the data of the run's task.

@@ -79,8 +79,8 @@ func checkClasses(t *testing.T, name string, m *pipeline.Model, texts []string) 
 			}
 		}
 		slices.Sort(names)
-		if math.Abs(sum-1) > 1e-5 || !slices.Equal(names, []string{"a", "b", "c"}) || all[i].Classes[0].Name != alone.Answer {
-			t.Errorf("%s, %q: %+v, %q alone", name, text, all[i].Classes, alone.Answer)
+		if math.Abs(sum-1) > 1e-5 || !slices.Equal(names, []string{"a", "b", "c"}) || all[i].Classes[0].Name != alone.Answer || !slices.Equal(all[i].Steps, alone.Steps) {
+			t.Errorf("%s, %q: %+v, %q after %d steps alone", name, text, all[i], alone.Answer, alone.Steps)
 		}
 	}
 }

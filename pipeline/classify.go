@@ -15,18 +15,15 @@ import (
 	"universal-transformer/viewer"
 )
 
-// Classification is the answer of a classifier to one text.
-type Classification struct {
-	Input       task.Input // the text as the model reads it
-	Answer      string
-	Probability float64 // probability of the answer
-	Classes     []Class // all classes, as the vocabulary spells them, the most probable one first; their probabilities sum to 1
-	Attention   []Share // of the last position, the most attended one first; none if the model has no attention
-	Trace       *viewer.Trace
+// Explained is the answer of a classifier to one text, with what the model did to find it.
+type Explained struct {
+	Classified
+	Attention []AttentionShare // of the last position, the most attended one first; none if the model has no attention
+	Trace     *viewer.Trace
 }
 
-// Share is the attention of the last position to one position, averaged over heads and over the steps that the last position ran.
-type Share struct {
+// AttentionShare is the attention of the last position to one position, averaged over heads and over the steps that the last position ran.
+type AttentionShare struct {
 	Position int // from 0
 	Share    float64
 }
@@ -74,12 +71,12 @@ func (m *Model) CanScore() error {
 
 // Classify answers one text, such as a bAbI story with a question. Tokens that did not occur in training are read as unknown, and listed
 // in Input.Unknown.
-func (m *Model) Classify(ctx context.Context, text string) (*Classification, error) {
+func (m *Model) Classify(ctx context.Context, text string) (*Explained, error) {
 	return m.classify(ctx, text, false)
 }
 
 // classify is Classify, with readouts in the trace if they are requested.
-func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*Classification, error) {
+func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*Explained, error) {
 	if err := m.CanClassify(); err != nil {
 		return nil, err
 	}
@@ -97,15 +94,16 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	if err != nil {
 		return nil, err
 	}
-	probabilities := everywhere[0]
-	best := bestClass(probabilities[vocab.End+1:])
-	c := &Classification{Input: in, Answer: m.spell(in, best), Probability: probabilities[best], Trace: trace}
-	c.Classes = sorted(m.Vocabularies.Target, shared(probabilities[vocab.End+1:]))
+	classes := normalized(everywhere[0][vocab.End+1:]) // without padding and End
+	c := &Explained{Classified: Classified{Input: in, Answer: m.spell(in, bestClass(classes)), Classes: sorted(m.Vocabularies.Target, classes)}, Trace: trace}
+	for _, n := range trace.Encoder.Updates {
+		c.Steps = append(c.Steps, int(n))
+	}
 	trace.Output = []string{c.Answer}
 	if in.Answer != nil {
 		trace.Reference = m.tokens(m.Vocabularies.Target, answered(in.Answer))
 	}
-	c.Attention = shares(trace.Encoder)
+	c.Attention = attentionShares(trace.Encoder)
 	return c, nil
 }
 
@@ -130,10 +128,10 @@ func (m *Model) spell(in task.Input, class vocab.ID) string {
 	return m.Vocabularies.Target.Token(class)
 }
 
-// shares averages the attention of the last position.
-func shares(s *viewer.Stack) []Share {
+// attentionShares averages the attention of the last position.
+func attentionShares(s *viewer.Stack) []AttentionShare {
 	last := len(s.Tokens) - 1
-	list := make([]Share, last+1)
+	list := make([]AttentionShare, last+1)
 	ran := min(int(s.Updates[last]), len(s.Attention))
 	if ran == 0 {
 		return nil
@@ -148,11 +146,11 @@ func shares(s *viewer.Stack) []Share {
 			}
 		}
 	}
-	slices.SortStableFunc(list, func(a, b Share) int { return cmp.Compare(b.Share, a.Share) })
+	slices.SortStableFunc(list, func(a, b AttentionShare) int { return cmp.Compare(b.Share, a.Share) })
 	return list
 }
 
-// Classified is the answer of a classifier to one of several texts.
+// Classified is the answer of a classifier to a text.
 type Classified struct {
 	Input   task.Input // the text as the model reads it
 	Answer  string     // the most probable class; if classes are words of the text, as it spells the word
@@ -183,7 +181,7 @@ func (m *Model) ClassifyAll(ctx context.Context, texts []string, maxSource int) 
 	}
 	failed := func(i int, err error) { answers[at[i]].Err = queue.SourceError(err, len(examples[i].Source)) }
 	err := m.inTurns(ctx, failed, func(e *evaluation.Evaluator) error {
-		found, err := e.Shares(ctx, examples)
+		found, err := e.Probabilities(ctx, examples)
 		for i, f := range found {
 			m.spellClasses(&answers[at[i]], f)
 		}
@@ -205,7 +203,7 @@ func (m *Model) readUpTo(text string, maxSource int) (task.Input, error) {
 }
 
 // spellClasses adds what was computed for a text; nothing if it failed.
-func (m *Model) spellClasses(a *Classified, found evaluation.Shares) {
+func (m *Model) spellClasses(a *Classified, found evaluation.ClassProbabilities) {
 	if a.Err = cmp.Or(a.Err, checkFinite(found.Probabilities)); a.Err != nil {
 		return
 	}
@@ -236,8 +234,8 @@ func sorted(v *vocab.Vocabulary, probabilities []float64) []Class {
 	return list
 }
 
-// shared scales probabilities so that they sum to 1.
-func shared(probabilities []float64) []float64 {
+// normalized scales probabilities so that they sum to 1.
+func normalized(probabilities []float64) []float64 {
 	sum := 0.0
 	for _, p := range probabilities {
 		sum += p

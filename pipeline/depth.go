@@ -169,19 +169,20 @@ type DepthPoint struct {
 	Seconds    float64        `json:"seconds"`        // wall time, including compilation
 }
 
-// DepthPoint evaluates the model with an exit, which remains. metric is the name of the metric that is the quality; "" means the first
-// one or, for decoded sequences, their accuracy.
-func (m *Model) DepthPoint(ctx context.Context, e DepthExit, metric string, p Protocol) (DepthPoint, Evaluation, error) {
-	if err := m.Exit(e.Exit); err != nil {
+// EvaluateAt evaluates the model with an exit. metric is the name of the metric that is the quality; "" means the first one or, for decoded
+// sequences, their accuracy. Other calls meanwhile have the exit, too; afterwards that of before applies.
+func (m *Model) EvaluateAt(ctx context.Context, e DepthExit, metric string, p Protocol) (point DepthPoint, found Evaluation, err error) {
+	before, err := m.swapExit(e.Exit)
+	if err != nil {
 		return DepthPoint{}, Evaluation{}, err
 	}
+	defer func() { err = cmp.Or(err, m.SetExit(before)) }()
 	start := time.Now()
 	p.CountSteps = true
-	found, err := m.Evaluate(ctx, p)
-	if err != nil {
+	if found, err = m.Evaluate(ctx, p); err != nil {
 		return DepthPoint{}, found, err
 	}
-	point := DepthPoint{
+	point = DepthPoint{
 		Rule: e.Rule, Setting: e.Setting, Exit: e.String(), Metrics: found.Metrics, Encoder: found.Encoder.Average(), Decoder: found.Decoder.Average(),
 		Seconds: time.Since(start).Seconds(), Steps: cmp.Or(found.Decoder, found.Encoder).Average(),
 	}
@@ -192,7 +193,7 @@ func (m *Model) DepthPoint(ctx context.Context, e DepthExit, metric string, p Pr
 	return point, found, err
 }
 
-// quality returns the value of the metric that DepthPoint takes.
+// quality returns the value of the metric that EvaluateAt takes.
 func (m *Model) quality(found []score.Metric, name string) (float64, error) {
 	chosen, err := depthMetric(found, name)
 	if math.IsNaN(chosen.Value) {
@@ -201,7 +202,7 @@ func (m *Model) quality(found []score.Metric, name string) (float64, error) {
 	return chosen.Value, err
 }
 
-// DepthMetric returns the name of the metric that DepthPoint takes.
+// DepthMetric returns the name of the metric that EvaluateAt takes.
 func DepthMetric(found []score.Metric, name string) string {
 	metric, _ := depthMetric(found, name)
 	return metric.Name

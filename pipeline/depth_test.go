@@ -83,9 +83,9 @@ func learned(m experiment.EncoderDecoder) experiment.EncoderDecoder {
 	return m
 }
 
-// A point is the evaluation with its exit; exits do not add up.
-// Caught when planted: an exit on top of the one before; no steps for a model of fixed depth.
-func TestDepthPoint(t *testing.T) {
+// A point is the evaluation with its exit, after which the one before applies again; exits do not add up.
+// Caught when planted: an exit that remains; an exit on top of the one before; no steps for a model of fixed depth.
+func TestEvaluateAt(t *testing.T) {
 	m, err := pipeline.Load(copierDir, enginetest.Backend(t))
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestDepthPoint(t *testing.T) {
 	p := pipeline.Protocol{Selection: task.Selection{Count: 20}}
 	var trained pipeline.DepthPoint
 	for i, e := range append(list, list[0]) {
-		point, found, err := m.DepthPoint(t.Context(), e, "token accuracy", p)
+		point, found, err := m.EvaluateAt(t.Context(), e, "token accuracy", p)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -122,7 +122,16 @@ func TestDepthPoint(t *testing.T) {
 			}
 		}
 	}
-	if _, _, err := m.DepthPoint(t.Context(), list[0], "BLEU", p); err == nil || !strings.Contains(err.Error(), `metric "BLEU" is unknown: choose from token accuracy, sequence accuracy`) {
+	if err := m.SetExit(list[1].Exit); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := m.EvaluateAt(t.Context(), list[2], "", p); err != nil {
+		t.Error(err)
+	}
+	if trace, err := m.Trace(t.Context(), "12"); err != nil || trace.Exit != list[1].String() || list[1].Exit == list[2].Exit {
+		t.Errorf("the exit that was set is %q after an evaluation with another, %v", trace.Exit, err)
+	}
+	if _, _, err := m.EvaluateAt(t.Context(), list[0], "BLEU", p); err == nil || !strings.Contains(err.Error(), `metric "BLEU" is unknown: choose from token accuracy, sequence accuracy`) {
 		t.Error(err)
 	}
 }

@@ -12,7 +12,7 @@ type Details struct {
 	Source, Target           []string  // tokens; the target ends with <end> unless it was cut off
 	SourceSteps, TargetSteps []int     // number of steps of each position
 	Alignment                []int     // for each target token, the source token with most of its attention, from 0; nil if the model has no attention to sources
-	Shares                   []float64 // the share of that token, as a mean over heads and the steps that the position ran
+	AttentionShares          []float64 // the share of that token, as a mean over heads and the steps that the position ran
 }
 
 // detail adds details to answers of lines. The model is run once over each line and its answer.
@@ -44,7 +44,7 @@ func (m *Model) detail(ctx context.Context, lines []string, answers []Answer) er
 		return err
 	}
 	for i, f := range found {
-		d := &Details{Target: m.tokens(m.Vocabularies.Target, answers[at[i]].tokens), SourceSteps: f.Source, TargetSteps: f.Target, Alignment: f.Aligned, Shares: f.Shares}
+		d := &Details{Target: m.tokens(m.Vocabularies.Target, answers[at[i]].tokens), SourceSteps: f.Source, TargetSteps: f.Target, Alignment: f.Aligned, AttentionShares: f.AttentionShares}
 		if language {
 			prompt := len(sources[i])
 			d.Source = m.tokens(m.Vocabularies.Target, sources[i])

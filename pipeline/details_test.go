@@ -111,8 +111,8 @@ func TestDetailsAgreeWithTraces(t *testing.T) {
 				}
 			}
 			at := slices.Index(mean, slices.Max(mean))
-			if d.Alignment[position] != at || math.Abs(d.Shares[position]-mean[at]) > 1e-5 {
-				t.Errorf("%s, position %d: aligned to %d with %v, want %d with %v", line, position, d.Alignment[position], d.Shares[position], at, mean[at])
+			if d.Alignment[position] != at || math.Abs(d.AttentionShares[position]-mean[at]) > 1e-5 {
+				t.Errorf("%s, position %d: aligned to %d with %v, want %d with %v", line, position, d.Alignment[position], d.AttentionShares[position], at, mean[at])
 			}
 		}
 	}

@@ -135,7 +135,7 @@ func TestDiagnoseOneStep(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	if err := m.Exit(halting.Exit{Fixed: 1}); err != nil {
+	if err := m.SetExit(halting.Exit{Fixed: 1}); err != nil {
 		t.Fatal(err)
 	}
 	var e Evaluation

@@ -174,7 +174,7 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	if p.File != "" {
 		return m.selected(ctx, nil, p)
 	}
-	reading, err := located(m.log, m.Run, p.Log)
+	reading, err := withFoundFiles(m.log, m.Run, p.Log)
 	if err != nil {
 		return "", "", nil, err
 	}

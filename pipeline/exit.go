@@ -8,11 +8,17 @@ import (
 	"universal-transformer/universal"
 )
 
-// Exit changes when the model stops computing a position, compared with training; an earlier exit no longer applies. It applies to all
+// SetExit changes when the model stops computing a position, compared with training; an earlier exit no longer applies. It applies to all
 // later computations, including those of waiting requests.
-func (m *Model) Exit(e halting.Exit) error {
-	return m.queue.Exclusively(func() error {
-		if reflect.DeepEqual(e, m.exit) {
+func (m *Model) SetExit(e halting.Exit) error {
+	_, err := m.swapExit(e)
+	return err
+}
+
+// swapExit is SetExit; it returns the exit that applied before.
+func (m *Model) swapExit(e halting.Exit) (before halting.Exit, err error) {
+	err = m.queue.Exclusively(func() error {
+		if before = m.exit; reflect.DeepEqual(e, before) {
 			return nil
 		}
 		changed, err := m.withExit(e)
@@ -23,6 +29,7 @@ func (m *Model) Exit(e halting.Exit) error {
 		m.freeGraphs()
 		return nil
 	})
+	return before, err
 }
 
 // withExit returns the trained model with an exit.

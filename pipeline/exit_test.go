@@ -25,14 +25,14 @@ func TestExitRefusesARuleOfAWrongShape(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer m.Close()
-	err = m.Exit(halting.Exit{Rule: flat{halting.Confidence{Least: 0.5}}})
+	err = m.SetExit(halting.Exit{Rule: flat{halting.Confidence{Least: 0.5}}})
 	if err == nil || !strings.HasPrefix(err.Error(), "exit rule pipeline_test.flat returned (Bool)[1], want (Bool)[1, ") {
 		t.Errorf("%v", err)
 	}
 	if found, err := m.Decode(t.Context(), []string{"312"}, pipeline.DecodeOptions{}); err != nil || found[0].Err != nil {
 		t.Errorf("then it answers %+v, %v", found, err)
 	}
-	if err := m.Exit(halting.Exit{Rule: halting.Confidence{Least: 0.5}}); err != nil {
+	if err := m.SetExit(halting.Exit{Rule: halting.Confidence{Least: 0.5}}); err != nil {
 		t.Errorf("a rule as documented: %v", err)
 	}
 }

@@ -31,7 +31,7 @@ func TestLocatedDataAreReported(t *testing.T) {
 	}
 	var said []string
 	for _, say := range []func(string){func(line string) { said = append(said, line) }, nil} {
-		r, err := located(log, runOn(table.Table{Path: away}), say)
+		r, err := withFoundFiles(log, runOn(table.Table{Path: away}), say)
 		if err != nil || r.Task.Value.(table.Table).Path != here {
 			t.Errorf("%+v, %v", r.Task.Value, err)
 		}
@@ -40,7 +40,7 @@ func TestLocatedDataAreReported(t *testing.T) {
 		t.Errorf("it says %q, want %q", said, want)
 	}
 	said = nil
-	if r, err := located(log, runOn(table.Table{Path: here}), func(line string) { said = append(said, line) }); err != nil || r.Task.Value.(table.Table).Path != here || said != nil {
+	if r, err := withFoundFiles(log, runOn(table.Table{Path: here}), func(line string) { said = append(said, line) }); err != nil || r.Task.Value.(table.Table).Path != here || said != nil {
 		t.Errorf("where they were: %+v, %q, %v", r.Task.Value, said, err)
 	}
 }

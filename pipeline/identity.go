@@ -162,7 +162,7 @@ func changedRun(log *runlog.Run, r experiment.Run, assignments []string) (experi
 	var others []string
 	changed := r
 	for _, assignment := range assignments {
-		if elsewhere, err := moved(log, changed, []string{assignment}); err == nil {
+		if elsewhere, err := withMovedFiles(log, changed, []string{assignment}); err == nil {
 			changed = elsewhere
 			continue
 		}

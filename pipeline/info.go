@@ -135,7 +135,7 @@ func (i *Info) readConfiguration(log *runlog.Run) error {
 		return fmt.Errorf("%s: %w", configFile, err)
 	}
 	i.Model = r.Model.Value.Describe()
-	r, err := located(log, r, nil)
+	r, err := withFoundFiles(log, r, nil)
 	for _, f := range r.Files() {
 		_, missing := os.Stat(f.Path)
 		i.Data = append(i.Data, DataFile{f.Field, f.Path, missing == nil})

@@ -146,12 +146,12 @@ func TestExitDuringLargeRequest(t *testing.T) {
 	exits := []halting.Exit{{}, {Fixed: 1}, {Fixed: 3}, {Fixed: 2}}
 	alone := make([]outcome, len(exits))
 	for i, exit := range exits {
-		if err := m.Exit(exit); err != nil {
+		if err := m.SetExit(exit); err != nil {
 			t.Fatal(err)
 		}
 		alone[i] = outcomes(t, m, io.Discard, []string{line})[0]
 	}
-	if err := m.Exit(exits[0]); err != nil {
+	if err := m.SetExit(exits[0]); err != nil {
 		t.Fatal(err)
 	}
 	if alone[0].steps == alone[3].steps || alone[2].steps == alone[3].steps {
@@ -163,7 +163,7 @@ func TestExitDuringLargeRequest(t *testing.T) {
 	go func() { ended <- outcomes(t, m, begun, slices.Repeat([]string{line}, lines)) }()
 	<-begun.reached
 	for _, exit := range exits[1:] {
-		if err := m.Exit(exit); err != nil {
+		if err := m.SetExit(exit); err != nil {
 			t.Fatal(err)
 		}
 	}

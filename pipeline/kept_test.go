@@ -20,7 +20,7 @@ func TestExitOfKeptScores(t *testing.T) {
 	defer m.Close()
 	score := func(e halting.Exit) string {
 		t.Helper()
-		if err := m.Exit(e); err != nil {
+		if err := m.SetExit(e); err != nil {
 			t.Fatal(err)
 		}
 		found, err := m.Score(t.Context(), []pipeline.Pair{{Source: "2026", Target: "2026"}, {Source: "31", Target: "13"}}, 0)

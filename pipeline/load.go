@@ -76,7 +76,7 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	if m.Run, err = readRun(log, o.Extensions); err != nil {
 		return nil, err
 	}
-	if m.Run, err = moved(log, m.Run, o.Set); err != nil {
+	if m.Run, err = withMovedFiles(log, m.Run, o.Set); err != nil {
 		return nil, fmt.Errorf("%s: %w", dir, err)
 	}
 	if m.Vocabularies, err = readVocabularies(log); err == nil {
@@ -87,7 +87,7 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	}
 	m.trained = m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed)
 	m.graph = m.trained
-	reading, err := located(log, m.Run, nil)
+	reading, err := withFoundFiles(log, m.Run, nil)
 	if err != nil {
 		reading = m.Run // without the data, the reader's notes on evaluation files are shorter
 	}

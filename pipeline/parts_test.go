@@ -29,18 +29,18 @@ import (
 
 // Attention of the last position, over two heads of the steps that it ran, two of three; none if it ran none.
 // Caught when planted: steps that it did not run; a single step taken for none; the first position in place of the last.
-func TestShares(t *testing.T) {
+func TestAttentionShares(t *testing.T) {
 	attention := [][][][]float64{ // [step][head][query][key]
 		{{{1, 0}, {0.2, 0.8}}, {{1, 0}, {0.4, 0.6}}}, {{{1, 0}, {0.0, 1}}, {{1, 0}, {0.2, 0.8}}}, {{{0, 1}, {1, 0}}, {{0, 1}, {1, 0}}},
 	}
 	for _, c := range []struct {
 		ran  float64
-		want []Share
+		want []AttentionShare
 	}{
-		{2, []Share{{1, (0.8 + 0.6 + 1 + 0.8) / 4}, {0, (0.2 + 0.4 + 0 + 0.2) / 4}}}, {1, []Share{{1, 0.7}, {0, 0.3}}}, {0, nil},
-		{9, []Share{{1, 3.2 / 6}, {0, 2.8 / 6}}},
+		{2, []AttentionShare{{1, (0.8 + 0.6 + 1 + 0.8) / 4}, {0, (0.2 + 0.4 + 0 + 0.2) / 4}}}, {1, []AttentionShare{{1, 0.7}, {0, 0.3}}}, {0, nil},
+		{9, []AttentionShare{{1, 3.2 / 6}, {0, 2.8 / 6}}},
 	} {
-		got := shares(&viewer.Stack{Tokens: []string{"a", "b"}, Updates: []float64{3, c.ran}, Attention: attention})
+		got := attentionShares(&viewer.Stack{Tokens: []string{"a", "b"}, Updates: []float64{3, c.ran}, Attention: attention})
 		if len(got) != len(c.want) {
 			t.Fatalf("%v steps: %v, want %v", c.ran, got, c.want)
 		}
@@ -207,7 +207,7 @@ func TestLineErrors(t *testing.T) {
 func TestBeside(t *testing.T) {
 	want := []string{"r/a/b.tsv", "a/b.tsv", "../a/b.tsv", "r/b.tsv", "b.tsv", "../b.tsv"}
 	for _, path := range []string{"/a/b.tsv", "../../a/b.tsv", "a/b.tsv", "a/c/../b.tsv", "./a//b.tsv"} {
-		got := beside("r", filepath.FromSlash(path))
+		got := candidatePaths("r", filepath.FromSlash(path))
 		for i := range got {
 			got[i] = filepath.ToSlash(got[i])
 		}
@@ -336,10 +336,10 @@ func TestSpelled(t *testing.T) {
 	if got := m.spelled(task.Scored{}, task.Example{Target: []vocab.ID{vocab.Padding, 2, vocab.End}}); got.UnknownCount != 0 {
 		t.Errorf("%d unknown where there are none", got.UnknownCount)
 	}
-	if got := sorted(plain, shared([]float64{0.1, 0.3})); got[0].Name != "b" || math.Abs(got[0].Probability-0.75) > 1e-12 || got[1].Name != "a" {
+	if got := sorted(plain, normalized([]float64{0.1, 0.3})); got[0].Name != "b" || math.Abs(got[0].Probability-0.75) > 1e-12 || got[1].Name != "a" {
 		t.Errorf("%+v", got)
 	}
-	if got := shared([]float64{0, 0}); got[0] != 0 || got[1] != 0 {
+	if got := normalized([]float64{0, 0}); got[0] != 0 || got[1] != 0 {
 		t.Errorf("nothing is shared as %v", got)
 	}
 	if got := m.spell(task.Input{Source: []vocab.ID{3, 2}, Labels: []string{"B!", "A!"}}, 2); got != "a" { // source and target differ

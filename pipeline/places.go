@@ -14,15 +14,15 @@ import (
 
 // This file finds the data of a run that was moved, or that is used from another working directory than the one it was trained in.
 
-// placesFile records from where the relative paths in config.json lead to the data.
-const placesFile = "paths.json"
+// dataRootFile records the directory that relative paths in config.json start from.
+const dataRootFile = "paths.json"
 
-type places struct {
+type recordedRoot struct {
 	RelativeTo string `json:"relative_to"` // the working directory in which training began, relative to the run directory
 }
 
-// writePlaces records the working directory. A directory on another volume has no relative path; nothing is recorded then.
-func writePlaces(log *runlog.Run) error {
+// writeDataRoot records the working directory. A directory on another volume has no relative path; nothing is recorded then.
+func writeDataRoot(log *runlog.Run) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return nil //nolint:nilerr // the data were found without it
@@ -35,25 +35,25 @@ func writePlaces(log *runlog.Run) error {
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
-	return log.WriteJSON(placesFile, places{filepath.ToSlash(relative)})
+	return log.WriteJSON(dataRootFile, recordedRoot{filepath.ToSlash(relative)})
 }
 
-// beginning returns the directory in which relative paths of the run begin; "" if it is not recorded, as in runs of earlier versions.
-func beginning(log *runlog.Run) (string, error) {
-	var p places
-	err := log.ReadJSON(placesFile, &p)
+// dataRoot returns the directory in which relative paths of the run begin; "" if it is not recorded, as in runs of earlier versions.
+func dataRoot(log *runlog.Run) (string, error) {
+	var p recordedRoot
+	err := log.ReadJSON(dataRootFile, &p)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	return filepath.Join(log.Dir(), filepath.FromSlash(p.RelativeTo)), err
 }
 
-// located returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
+// withFoundFiles returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
 // run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
 // folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training are
 // reported; data that are nowhere keep their path.
-func located(log *runlog.Run, r experiment.Run, say func(string)) (experiment.Run, error) {
-	from, err := beginning(log)
+func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (experiment.Run, error) {
+	from, err := dataRoot(log)
 	if err != nil {
 		return r, err
 	}
@@ -62,12 +62,12 @@ func located(log *runlog.Run, r experiment.Run, say func(string)) (experiment.Ru
 		if from != "" && !filepath.IsAbs(f.Path) {
 			usual = []string{filepath.Join(from, f.Path), f.Path}
 		}
-		for i, path := range append(usual, beside(log.Dir(), f.Path)...) {
+		for i, path := range append(usual, candidatePaths(log.Dir(), f.Path)...) {
 			if _, err := os.Stat(path); err != nil || i >= len(usual) && (path == filepath.Clean(log.Dir()) || !f.IsRun() && isRun(path)) {
 				continue
 			}
-			if i > 0 && say != nil {
-				say(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), absolute(usual[0]), absolute(path)))
+			if i > 0 && report != nil {
+				report(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), absolute(usual[0]), absolute(path)))
 			}
 			return path
 		}
@@ -83,8 +83,8 @@ func absolute(path string) string {
 	return path
 }
 
-// beside lists where the data of a run that was moved may be: with the longest part of their path first.
-func beside(dir, path string) (list []string) {
+// candidatePaths lists where the data of a run that was moved may be: with the longest part of their path first.
+func candidatePaths(dir, path string) (list []string) {
 	path = strings.TrimPrefix(path, filepath.VolumeName(path))
 	elements := strings.Split(filepath.ToSlash(filepath.Clean(path)), "/")
 	for i, first := range elements {
@@ -99,13 +99,13 @@ func beside(dir, path string) (list []string) {
 	return list
 }
 
-// moved returns the run with other places of its files, as assignments name them from the working directory.
-func moved(log *runlog.Run, r experiment.Run, assignments []string) (experiment.Run, error) {
+// withMovedFiles returns the run with other places of its files, as assignments name them from the working directory.
+func withMovedFiles(log *runlog.Run, r experiment.Run, assignments []string) (experiment.Run, error) {
 	changed, err := r.WithMovedFiles(assignments...)
 	if err != nil {
 		return r, err
 	}
-	from, err := beginning(log)
+	from, err := dataRoot(log)
 	if err != nil || from == "" {
 		return changed, err
 	}
@@ -138,7 +138,7 @@ func relativeTo(folder, path string) string {
 }
 
 // ReadRunOfData returns the configuration of a run directory, which names its data where they are. It reports data that were moved.
-func ReadRunOfData(dir string, say func(line string)) (experiment.Run, error) {
+func ReadRunOfData(dir string, report func(line string)) (experiment.Run, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
 		return experiment.Run{}, err
@@ -147,5 +147,5 @@ func ReadRunOfData(dir string, say func(line string)) (experiment.Run, error) {
 	if err != nil {
 		return r, err
 	}
-	return located(log, r, say)
+	return withFoundFiles(log, r, report)
 }

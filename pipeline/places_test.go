@@ -42,7 +42,7 @@ func TestRunFindsItsData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := writePlaces(log); err != nil {
+	if err := writeDataRoot(log); err != nil {
 		t.Fatal(err)
 	}
 	_ = log.Close()
@@ -51,7 +51,7 @@ func TestRunFindsItsData(t *testing.T) {
 	check := func(dir string, r experiment.Run, want string, saying bool) {
 		t.Helper()
 		said := ""
-		found, err := located(openedRun(t, dir), r, func(line string) { said += line })
+		found, err := withFoundFiles(openedRun(t, dir), r, func(line string) { said += line })
 		if err != nil || dataOf(t, found) != want || (said != "") != saying || saying && !strings.HasSuffix(said, "is not where it was: using "+want) {
 			t.Errorf("%s, %v, %q, want %s", dataOf(t, found), err, said, want)
 		}
@@ -68,28 +68,28 @@ func TestRunFindsItsData(t *testing.T) {
 	present := runOn(table.Table{Path: filepath.Join(root, "moved", "data", "pairs.tsv")})
 	check(dir, present, dataOf(t, present), false)
 
-	changed, err := moved(openedRun(t, dir), r, []string{"task.table.path=mine.tsv"})
+	changed, err := withMovedFiles(openedRun(t, dir), r, []string{"task.table.path=mine.tsv"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if got := filepath.Join(root, "moved", dataOf(t, changed)); filepath.IsAbs(dataOf(t, changed)) || got != filepath.Join(elsewhere, "mine.tsv") {
 		t.Errorf("mine.tsv becomes %s", dataOf(t, changed))
 	}
-	if same, err := moved(openedRun(t, dir), r, nil); err != nil || dataOf(t, same) != filepath.Join("data", "pairs.tsv") {
+	if same, err := withMovedFiles(openedRun(t, dir), r, nil); err != nil || dataOf(t, same) != filepath.Join("data", "pairs.tsv") {
 		t.Errorf("without an assignment the path is %s, %v", dataOf(t, same), err)
 	}
 	absolute := filepath.Join(elsewhere, "absolute.tsv")
-	if given, err := moved(openedRun(t, dir), r, []string{"task.table.path=" + absolute}); err != nil || dataOf(t, given) != absolute {
+	if given, err := withMovedFiles(openedRun(t, dir), r, []string{"task.table.path=" + absolute}); err != nil || dataOf(t, given) != absolute {
 		t.Errorf("an absolute path becomes %s, %v", dataOf(t, given), err)
 	}
 	here, err := filepath.Rel(elsewhere, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if same, err := moved(openedRun(t, here), r, []string{"task.table.path=mine.tsv"}); err != nil || dataOf(t, same) != dataOf(t, changed) {
+	if same, err := withMovedFiles(openedRun(t, here), r, []string{"task.table.path=mine.tsv"}); err != nil || dataOf(t, same) != dataOf(t, changed) {
 		t.Errorf("of a run with a relative path mine.tsv becomes %s, %v, want %s", dataOf(t, same), err, dataOf(t, changed))
 	}
-	if _, err := moved(openedRun(t, dir), r, []string{"seed=3"}); err == nil {
+	if _, err := withMovedFiles(openedRun(t, dir), r, []string{"seed=3"}); err == nil {
 		t.Error("a seed is a place of data")
 	}
 
@@ -110,7 +110,7 @@ func TestRunFindsItsData(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "paths.json")); err != nil { // as in runs of earlier versions
 		t.Fatal(err)
 	}
-	if from, err := beginning(openedRun(t, dir)); from != "" || err != nil {
+	if from, err := dataRoot(openedRun(t, dir)); from != "" || err != nil {
 		t.Errorf("it begins in %q, %v", from, err)
 	}
 	t.Chdir(root)
@@ -118,7 +118,7 @@ func TestRunFindsItsData(t *testing.T) {
 	check(dir, r, filepath.Join("data", "pairs.tsv"), false)
 	asGiven := runOn(table.Table{Path: "." + string(filepath.Separator) + filepath.Join("data", "pairs.tsv")})
 	check(dir, asGiven, dataOf(t, asGiven), false)
-	if same, err := moved(openedRun(t, dir), r, []string{"task.table.path=" + dataOf(t, asGiven)}); err != nil || dataOf(t, same) != dataOf(t, asGiven) {
+	if same, err := withMovedFiles(openedRun(t, dir), r, []string{"task.table.path=" + dataOf(t, asGiven)}); err != nil || dataOf(t, same) != dataOf(t, asGiven) {
 		t.Errorf("the path that is set is %s, %v", dataOf(t, same), err)
 	}
 	check(dir, runOn(table.Table{Path: filepath.Join("data", "r")}), filepath.Join("data", "r"), false) // the run itself is no data
@@ -134,9 +134,9 @@ func TestRunFindsItsData(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "paths.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	_, err = moved(openedRun(t, dir), r, nil)
+	_, err = withMovedFiles(openedRun(t, dir), r, nil)
 	refused(t, "a damaged record of places", err, "paths.json: ")
-	_, err = located(openedRun(t, dir), r, nil)
+	_, err = withFoundFiles(openedRun(t, dir), r, nil)
 	refused(t, "a damaged record of places", err, "paths.json: ")
 }
 

@@ -54,10 +54,10 @@ func TestRecurrentRun(t *testing.T) {
 		if m.Traces() != attention {
 			t.Errorf("with attention %v, there is something to trace: %v", attention, m.Traces())
 		}
-		if err := m.Exit(halting.Exit{}); err != nil {
+		if err := m.SetExit(halting.Exit{}); err != nil {
 			t.Error(err)
 		}
-		if err := m.Exit(halting.Exit{Steps: 2}); err == nil || !strings.Contains(err.Error(), "reads every position once") {
+		if err := m.SetExit(halting.Exit{Steps: 2}); err == nil || !strings.Contains(err.Error(), "reads every position once") {
 			t.Errorf("an exit: %v", err)
 		}
 		path, err := m.Export()
@@ -98,7 +98,7 @@ func TestNeuralGPURun(t *testing.T) {
 	}
 	_, trace := m.Trace(t.Context(), "123")
 	_, depth := m.DepthExits([]string{"fixed"}, 0)
-	for name, err := range map[string]error{"nothing to trace": trace, "an exit": m.Exit(halting.Exit{Steps: 2}), "depth": depth} {
+	for name, err := range map[string]error{"nothing to trace": trace, "an exit": m.SetExit(halting.Exit{Steps: 2}), "depth": depth} {
 		if err == nil || !strings.Contains(err.Error(), name) || !strings.Contains(err.Error(), "as many steps as its source has tokens") || strings.Contains(err.Error(), "once") {
 			t.Errorf("%s: %v", name, err)
 		}

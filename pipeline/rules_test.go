@@ -172,7 +172,7 @@ func TestReadoutCost(t *testing.T) {
 	examples := []task.Example{example(3, 14), middle, example(1, 1), example(5, 5)} // 17, 14, 2 and 10 tokens
 	operations := func(e halting.Exit) float64 {
 		t.Helper()
-		if err := m.Exit(e); err != nil {
+		if err := m.SetExit(e); err != nil {
 			t.Fatal(err)
 		}
 		n, err := m.Evaluator().Operations(middle)

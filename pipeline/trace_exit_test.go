@@ -41,7 +41,7 @@ func TestTraceWithExit(t *testing.T) {
 			if traced(halting.Exit{}) != trained {
 				t.Errorf("%s: %s stays", dir, e)
 			}
-			if err := m.Exit(e); err != nil {
+			if err := m.SetExit(e); err != nil {
 				t.Fatal(err)
 			}
 			want, err := m.Trace(t.Context(), text)
@@ -51,7 +51,7 @@ func TestTraceWithExit(t *testing.T) {
 			if data, err := json.Marshal(want); err != nil || got != string(data) || got == trained {
 				t.Errorf("%s, %s: another trace than that of the model with this exit", dir, e)
 			}
-			if err := m.Exit(halting.Exit{}); err != nil {
+			if err := m.SetExit(halting.Exit{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -95,7 +95,7 @@ func TestTraceWhileExitChanges(t *testing.T) {
 				return
 			default:
 			}
-			if err := m.Exit(halting.Exit{Fixed: steps}); err != nil {
+			if err := m.SetExit(halting.Exit{Fixed: steps}); err != nil {
 				t.Error(err)
 			}
 		}

@@ -66,7 +66,7 @@ func TestTraceReadouts(t *testing.T) {
 	}
 	defer m.Close()
 	const steps = 4 // one more than in training
-	if err := m.Exit(halting.Exit{Fixed: steps}); err != nil {
+	if err := m.SetExit(halting.Exit{Fixed: steps}); err != nil {
 		t.Fatal(err)
 	}
 	trace, err := m.Trace(t.Context(), "1232")
@@ -77,7 +77,7 @@ func TestTraceReadouts(t *testing.T) {
 		t.Fatalf("%d readouts of %d positions and %d steps", len(trace.Readouts), len(trace.Target), steps)
 	}
 	for step := 1; step <= steps; step++ {
-		if err := m.Exit(halting.Exit{EncoderSteps: steps, DecoderSteps: step}); err != nil {
+		if err := m.SetExit(halting.Exit{EncoderSteps: steps, DecoderSteps: step}); err != nil {
 			t.Fatal(err)
 		}
 		scored, err := m.Score(t.Context(), []pipeline.Pair{{Source: "1232", Target: strings.Join(trace.Output, "")}}, 0)
@@ -100,7 +100,7 @@ func TestTraceReadouts(t *testing.T) {
 			}
 		}
 	}
-	if err := m.Exit(halting.Exit{}); err != nil {
+	if err := m.SetExit(halting.Exit{}); err != nil {
 		t.Fatal(err)
 	}
 	adaptive, err := m.Trace(t.Context(), "1232")

@@ -76,7 +76,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 
 // trainNew writes what a new run directory holds besides its configuration, and trains.
 func (t *openRun) trainNew(ctx context.Context, trainer *training.Trainer) (training.Summary, error) {
-	if err := writePlaces(t.log); err != nil {
+	if err := writeDataRoot(t.log); err != nil {
 		return training.Summary{}, err
 	}
 	if err := writeVocabularies(t.log, t.data.Vocabularies()); err != nil {
@@ -123,7 +123,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 	if err = cmp.Or(err, checkStart(changed)); err != nil {
 		return training.Summary{}, err
 	}
-	if t.reading, err = located(log, changed, c.Log); err != nil {
+	if t.reading, err = withFoundFiles(log, changed, c.Log); err != nil {
 		return training.Summary{}, err
 	}
 	if t.known, err = knownVocabularies(log); err != nil {

@@ -33,7 +33,9 @@ type Options struct {
 	MaxQueue   int                   // requests that wait or are computed at a time, without traces; more get status 429; default 128
 	Token      string                // that clients must send as bearer token; "": none
 	Extensions experiment.Extensions // types of the models that other modules define
-	Log        func(string)          // called with one line when a model is reloaded or cannot be, when another checkpoint than the best one is served, at an internal error, and when Serve waits for requests, also by several goroutines at once; may be nil
+	// Log is called with one line when a model is reloaded or cannot be, when another checkpoint than the best one is served, at an internal error,
+	// and when Serve waits for requests, also by several goroutines at once. It may be nil.
+	Log func(string)
 }
 
 func (o Options) withDefaults() Options {

@@ -92,7 +92,7 @@ func (s *stack) readTarget(scope *model.Scope, in Inputs) Result {
 // Validate returns an error that names the first invalid field of those that this model reads. Depth by length would depend on later
 // tokens and is rejected.
 func (m Decoder) Validate() error {
-	if _, tied := m.Halting.(halting.Length); tied {
+	if _, byLength := m.Halting.(halting.Length); byLength {
 		return fmt.Errorf("halting: a language model has no source whose length could set its depth; choose another policy")
 	}
 	return m.Config.Validate()

@@ -145,8 +145,8 @@ func (s *stack) transition(x *Node) *Node {
 // drop applies dropout to the change that a sub-layer adds to the state.
 func (s *stack) drop(x *Node) *Node { return s.masks.drop(x, s.Dropout.Residual) }
 
-// NormEpsilon is added to the variance in the layer norm.
-const NormEpsilon = 1e-6
+// normEpsilon is added to the variance in the layer norm.
+const normEpsilon = 1e-6
 
 // norm is layer normalisation over channels (Ba et al., 2016): (x - mean) / sqrt(variance + epsilon) * gain + bias, with the biased
 // variance.
@@ -156,7 +156,7 @@ func (s *stack) norm(name string, x *Node) *Node {
 	bias := s.weights().Parameter(scope, "bias", zeros, width)
 	centred := Sub(x, ReduceAndKeep(x, ReduceMean, -1))
 	variance := ReduceAndKeep(Square(centred), ReduceMean, -1)
-	normal := Div(centred, Sqrt(AddScalar(variance, NormEpsilon)))
+	normal := Div(centred, Sqrt(AddScalar(variance, normEpsilon)))
 	return Add(Mul(normal, expandTo(gain.NodeValue(x), x)), expandTo(bias.NodeValue(x), x))
 }
 

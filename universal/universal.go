@@ -281,7 +281,7 @@ func precision(asked dtypes.DType) dtypes.DType {
 // Conventions describes what parameters and configuration leave open about the computation, for programs that read an export.
 func Conventions() map[string]string {
 	return map[string]string{
-		"norm_epsilon":        fmt.Sprint(NormEpsilon) + ", inside the root, of the biased variance",
+		"norm_epsilon":        fmt.Sprint(normEpsilon) + ", inside the root, of the biased variance",
 		"attention_scale":     "scores are divided by sqrt(width / heads)",
 		"embedding_scale":     "with scale_embedding, embeddings are multiplied by sqrt(width)",
 		"decoder_first_input": "a zero vector; position i reads token i-1",

@@ -159,10 +159,10 @@ func (s *story) ask(question string) error {
 }
 
 // facts returns the sentences of the story that was asked about.
-func facts(a *pipeline.Classification) []string { return a.Input.Labels[:len(a.Input.Labels)-1] }
+func facts(a *pipeline.Explained) []string { return a.Input.Labels[:len(a.Input.Labels)-1] }
 
-func printAnswer(w io.Writer, a *pipeline.Classification, maxFacts, nBest int) error {
-	text := fmt.Sprintf("%s (%.0f %%)\n", a.Answer, 100*a.Probability)
+func printAnswer(w io.Writer, a *pipeline.Explained, maxFacts, nBest int) error {
+	text := fmt.Sprintf("%s (%.0f %%)\n", a.Answer, 100*a.Classes[0].Probability)
 	for _, class := range a.Classes[min(1, len(a.Classes)):max(1, min(nBest, len(a.Classes)))] {
 		text += fmt.Sprintf("or %s (%.0f %%)\n", class.Name, 100*class.Probability)
 	}

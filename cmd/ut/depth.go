@@ -174,7 +174,7 @@ func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, before []depth
 			}
 			line.Update(int64(i*total + done))
 		}
-		point, found, err := m.DepthPoint(c.Context(), e, f.metric, p)
+		point, found, err := m.EvaluateAt(c.Context(), e, f.metric, p)
 		if err != nil {
 			return err
 		}

@@ -82,7 +82,7 @@ func (f *exitFlags) checkRule(c *cobra.Command) error {
 
 // apply makes a model stop as the flags say.
 func (f *exitFlags) apply(m *pipeline.Model) error {
-	if err := m.Exit(f.exit); err != nil {
+	if err := m.SetExit(f.exit); err != nil {
 		return usageError{err}
 	}
 	return nil

@@ -138,7 +138,7 @@ func (f answerFormat) object(line int, a pipeline.Answer, best []pipeline.Answer
 		o.Source, o.Target = append(o.Source, d.Source...), append(o.Target, d.Target...)
 		o.SourceSteps, o.TargetSteps = append(o.SourceSteps, d.SourceSteps...), append(o.TargetSteps, d.TargetSteps...)
 		for i, source := range d.Alignment {
-			o.Alignment = append(o.Alignment, alignedJSON{i + 1, source + 1, d.Shares[i]})
+			o.Alignment = append(o.Alignment, alignedJSON{i + 1, source + 1, d.AttentionShares[i]})
 		}
 	}
 	return o
@@ -195,7 +195,7 @@ type classRank struct {
 }
 
 // newStoryJSON returns the JSON of an answer with the n best classes.
-func newStoryJSON(line int, a *pipeline.Classification, n int, exit string) storyJSON {
+func newStoryJSON(line int, a *pipeline.Explained, n int, exit string) storyJSON {
 	o := storyJSON{
 		Line: line, Answer: a.Answer, NBest: []classRank{}, Unknown: append([]string{}, a.Input.Unknown...), Source: a.Input.Labels, SourceSteps: []int{},
 		Attention: make([]float64, len(a.Input.Labels)), Exit: exit,

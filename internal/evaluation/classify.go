@@ -55,13 +55,13 @@ func (e *Evaluator) Tag(ctx context.Context, examples []task.Example) ([]task.Ta
 	}
 	tagged := make([]task.Tagged, len(examples))
 	var encoder, decoder counter
-	err := e.eachKept(ctx, examples, "shares", e.static().shares, func(b batch.Batch, out []*tensors.Tensor) {
-		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
+	err := e.eachKept(ctx, examples, "class probabilities", e.static().classProbabilities, func(b batch.Batch, out []*tensors.Tensor) {
+		all, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
 		for i, at := range b.Index {
 			positions := len(examples[at].Source) / max(b.TokensPerPosition, 1)
 			for p := range positions {
 				start := (i*b.SourcePositions() + p) * n
-				probabilities := wide(shares[start : start+n])
+				probabilities := wide(all[start : start+n])
 				best := slices.Index(probabilities, slices.Max(probabilities))
 				tagged[at].Tags = append(tagged[at].Tags, vocab.ID(firstClass+best))
 				tagged[at].Probabilities = append(tagged[at].Probabilities, probabilities)
@@ -72,8 +72,8 @@ func (e *Evaluator) Tag(ctx context.Context, examples []task.Example) ([]task.Ta
 	return tagged, err
 }
 
-// shares is the graph of Tag and Shares: the probabilities of the classes, [B, 1, V-2] or [B, M, V-2], and the steps.
-func (e *Evaluator) shares(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
+// classProbabilities is the graph of Tag and Probabilities: the probabilities of the classes, [B, 1, V-2] or [B, M, V-2], and the steps.
+func (e *Evaluator) classProbabilities(scope *model.Scope, nodes []*Node, c capacity.Capacities) ([]*Node, universal.Result) {
 	_, result := e.forward(scope, nodes, c)
 	return append([]*Node{Softmax(classes(result.Logits), -1)}, e.updates(result)...), result
 }
@@ -91,27 +91,27 @@ func bestClass(logits *Node) *Node {
 	return AddScalar(objective.Best(classes(logits), feed.Integer), firstClass)
 }
 
-// Shares is how a classifier answers an example.
-type Shares struct {
+// ClassProbabilities is how a classifier answers an example.
+type ClassProbabilities struct {
 	Probabilities []float64 // of each class of the target vocabulary, the first one being that of the first token
 	Updates       []int     // steps of each source position
 }
 
-// Shares returns the probabilities of all classes for every example. Targets are not read.
-func (e *Evaluator) Shares(ctx context.Context, examples []task.Example) ([]Shares, error) {
-	found := make([]Shares, len(examples))
+// Probabilities returns the probabilities of all classes for every example. Targets are not read.
+func (e *Evaluator) Probabilities(ctx context.Context, examples []task.Example) ([]ClassProbabilities, error) {
+	found := make([]ClassProbabilities, len(examples))
 	counting := *e
 	counting.CountSteps = true
 	sources := make([]task.Example, len(examples))
 	for i, example := range examples {
 		sources[i] = task.Example{Source: example.Source, Target: []vocab.ID{vocab.End}}
 	}
-	err := counting.eachKept(ctx, sources, "shares", counting.static().shares, func(b batch.Batch, out []*tensors.Tensor) {
-		shares, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
+	err := counting.eachKept(ctx, sources, "class probabilities", counting.static().classProbabilities, func(b batch.Batch, out []*tensors.Tensor) {
+		all, n := tensors.MustCopyFlatData[float32](out[0]), out[0].Shape().Dimensions[2]
 		steps := tensors.MustCopyFlatData[int32](out[1])
 		for i, at := range b.Index {
 			row := steps[i*b.SourcePositions() : (i+1)*b.SourcePositions()]
-			found[at] = Shares{wide(shares[i*n : (i+1)*n]), withoutPadding(row)}
+			found[at] = ClassProbabilities{wide(all[i*n : (i+1)*n]), withoutPadding(row)}
 		}
 	})
 	return found, err

@@ -42,7 +42,7 @@ func TestClassify(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shares, err := e.Shares(ctx, examples)
+	shares, err := e.Probabilities(ctx, examples)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,7 +34,7 @@ type Evaluator struct {
 	Steps         func(encoder, decoder *Steps) // called after every batch with the steps of the positions so far, nil for a stack that does not exist or is not adaptive; may be nil
 	Pause         func()                        // called after every batch, so that others may compute meanwhile; may be nil
 	Failed        func(example int, err error)  // called with each example that cannot be computed alone, in place of an error that ends everything; may be nil
-	Kept          *Kept                         // graphs of earlier calls of Score, Shares and Tag; nil: every call compiles its own
+	Kept          *Kept                         // graphs of earlier calls of Score, Probabilities and Tag; nil: every call compiles its own
 	Cache         *Cache                        // a continuous cache for Score; nil: none
 	CountSteps    bool                          // Steps also reports stacks of fixed depth and decoded answers, which are run once more for it
 

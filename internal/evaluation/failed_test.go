@@ -48,11 +48,11 @@ func TestFailedExamples(t *testing.T) {
 		all = append(all, e)
 	}
 	e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: m, Plan: batch.Plan{Rows: 7, Boundaries: []int{8, 100}}}
-	want, err := e.Shares(t.Context(), good)
+	want, err := e.Probabilities(t.Context(), good)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := e.Shares(t.Context(), all); !errors.Is(err, errLong) {
+	if _, err := e.Probabilities(t.Context(), all); !errors.Is(err, errLong) {
 		t.Errorf("without Failed: %v", err)
 	}
 	var failed []int
@@ -63,7 +63,7 @@ func TestFailedExamples(t *testing.T) {
 			t.Errorf("example %d: %v", example, err)
 		}
 	}
-	got, err := e.Shares(t.Context(), all)
+	got, err := e.Probabilities(t.Context(), all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -116,7 +116,7 @@ func TestTooManySteps(t *testing.T) {
 	} {
 		examples := []task.Example{{Source: []vocab.ID{2, 3, 4}}, {Source: slices.Repeat([]vocab.ID{2}, c.long)}}
 		e := &evaluation.Evaluator{Backend: enginetest.Backend(t), Store: model.NewStore(), Model: c.model, Plan: batch.Plan{Rows: 2, Boundaries: []int{8, 1001}, MaxSource: 8}}
-		if _, err := e.Shares(t.Context(), examples); (c.want == "") != (err == nil) || err != nil && err.Error() != c.want {
+		if _, err := e.Probabilities(t.Context(), examples); (c.want == "") != (err == nil) || err != nil && err.Error() != c.want {
 			t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
 		}
 		var failed []int
@@ -125,7 +125,7 @@ func TestTooManySteps(t *testing.T) {
 				t.Errorf("%d tokens: %v, want %q", c.long, err, c.want)
 			}
 		}
-		got, err := e.Shares(t.Context(), examples)
+		got, err := e.Probabilities(t.Context(), examples)
 		if err != nil || got[0].Probabilities == nil || (got[1].Probabilities != nil) != (c.want == "") || len(failed) > 1 {
 			t.Errorf("%d tokens: %v, %v, failed %v", c.long, got, err, failed)
 		}

@@ -15,9 +15,9 @@ import (
 
 // Inspected is what the model did at the positions of an example.
 type Inspected struct {
-	Source, Target []int     // number of steps of each position; nil for a stack that the model does not have
-	Aligned        []int     // for each target position, the source position with most of its attention, from 0; nil without attention to a source
-	Shares         []float64 // the share of that position: the mean over heads and over the steps that the target position ran
+	Source, Target  []int     // number of steps of each position; nil for a stack that the model does not have
+	Aligned         []int     // for each target position, the source position with most of its attention, from 0; nil without attention to a source
+	AttentionShares []float64 // the share of that position: the mean over heads and over the steps that the target position ran
 }
 
 // Inspect runs the model once over examples, whose targets are given to it, and returns its steps and its attention to the sources.
@@ -49,7 +49,7 @@ func (e *Evaluator) Inspect(ctx context.Context, examples []task.Example) ([]Ins
 				one.Aligned = append(one.Aligned, int(position))
 			}
 			for _, share := range tensors.MustCopyFlatData[float32](out[3])[i*b.TargetLength:][:n] {
-				one.Shares = append(one.Shares, float64(share))
+				one.AttentionShares = append(one.AttentionShares, float64(share))
 			}
 		}
 	})

@@ -1,0 +1,4 @@
+package universal
+
+// NormEpsilon is normEpsilon.
+const NormEpsilon = normEpsilon
