@@ -294,8 +294,3 @@ func (m *Model) decoding() (d *decoding.Decoder, err error) {
 	m.decoder, err = decoding.New(m.backend, m.store, graph)
 	return m.decoder, err
 }
-
-// text turns decoded ids into a line; subwords may contain line breaks, which are replaced.
-func (m *Model) text(ids []vocab.ID) string {
-	return answerstream.OneLine.Replace(m.Vocabularies.TargetText(ids))
-}

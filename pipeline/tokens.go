@@ -80,3 +80,8 @@ func begin(p *subword.Pieces, tokens []vocab.ID) int {
 	}
 	return from
 }
+
+// text turns decoded ids into a line; subwords may contain line breaks, which are replaced.
+func (m *Model) text(ids []vocab.ID) string {
+	return answerstream.OneLine.Replace(m.Vocabularies.TargetText(ids))
+}

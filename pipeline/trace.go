@@ -46,6 +46,11 @@ func (m *Model) trace(ctx context.Context, text string, answer func([]decoding.Q
 	case task.Tagging:
 		return m.traceTags(ctx, text)
 	}
+	return m.traceSequence(ctx, text, answer)
+}
+
+// traceSequence is trace for a model that answers with a sequence.
+func (m *Model) traceSequence(ctx context.Context, text string, answer func([]decoding.Query) ([]decoding.Hypothesis, error)) (*viewer.Trace, error) {
 	in, err := m.readToTrace(text)
 	if err != nil {
 		return nil, err

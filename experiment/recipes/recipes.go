@@ -121,7 +121,7 @@ func unknown(name string) error {
 		}
 		return fmt.Errorf("recipe %q is not known: did you mean %q?", name, near)
 	}
-	return fmt.Errorf("recipe %q is not known: ut list shows all", name)
+	return fmt.Errorf("recipe %q is not known: there are %d, such as %s and %s", name, len(names), names[0], names[len(names)-1])
 }
 
 // MustRun returns the run of the recipe with a name. It panics if there is none, as names in the program are constants.

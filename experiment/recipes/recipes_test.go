@@ -2,6 +2,7 @@ package recipes_test
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -124,7 +125,7 @@ func TestNamedRefuses(t *testing.T) {
 		"algorithmic/cpoy": `did you mean "algorithmic/copy"?`, "revers": `did you mean "algorithmic/reverse"?`, "own-pair": `did you mean "own-pairs"?`,
 		"copy": "recipe copy is now called algorithmic/copy", "base": "is now called own-pairs", "translate_wmt14": "is now called translation-paper/wmt14",
 		"memory-lstm": "choose one of memory-lstm/copy, memory-lstm/double, memory-lstm/reverse", "babi-1k-single": "choose one of babi-1k-single/task01 to babi-1k-single/task20",
-		"": `recipe "" is not known: ut list shows all`, "xyzzy-plugh": "is not known: ut list shows all",
+		"": fmt.Sprintf(`recipe "" is not known: there are %d, such as demo and `, len(recipes.All())), "xyzzy-plugh": `"xyzzy-plugh" is not known: there are `,
 		"exec": `did you mean "programs/addition"?`, // the first of the earlier names that begin so, execute-addition
 	} {
 		if _, err := recipes.Named(name); err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
