@@ -85,14 +85,14 @@ func (m *Model) checkProtocol(p Protocol) error {
 	definition := m.Run.Task.Value
 	decodes, beam := definition.Kind() == task.Transduction && !p.TeacherForced, p.Beam != decoding.Beam{}
 	switch {
+	case p.Cache != nil && p.TuneCache:
+		return errTwoCaches
 	case (p.Cache != nil || p.TuneCache) && definition.Kind() != task.LanguageModeling:
 		return fmt.Errorf("%s was trained on %s: a continuous cache needs a language model", m.Dir(), definition)
 	case p.MaxLength < 0 || p.MaxLength > MaxTokens:
 		return maxLengthError(p.MaxLength)
 	case !decodes && (beam || p.MaxLength > 0):
 		return fmt.Errorf("%s: it is evaluated by probabilities, without a search: leave out the beam and the maximum length", m.Dir())
-	case p.Cache != nil && p.TuneCache:
-		return errTwoCaches
 	case decodes && p.ComputeHalted:
 		return fmt.Errorf("halted positions are always computed when answers are decoded: request them with teacher forcing only")
 	case beam:
