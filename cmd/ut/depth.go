@@ -154,6 +154,9 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 // measure evaluates a run at all exits and saves each point. Its metric must be that of the runs before.
 func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, before []depthRun, save func(update func(*depthRun))) error {
 	exits, err := m.DepthExits(f.rules, f.steps)
+	if err == nil && f.File == "" {
+		err = checkSelection(m.Run, f.Selection)
+	}
 	if err != nil {
 		return err
 	}

@@ -8,10 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/experiment"
 	"universal-transformer/internal/progress"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/pipeline"
@@ -138,6 +140,9 @@ func (f *evalFlags) suits(m *pipeline.Model) error {
 	if f.diagnose && trainedOn.Kind() != task.Transduction {
 		return usagef("--diagnose: %s is not answered by sequences: only decoded answers can be diagnosed", trainedOn)
 	}
+	if f.File == "" {
+		return checkSelection(m.Run, f.Selection)
+	}
 	return nil
 }
 
@@ -239,6 +244,14 @@ func evaluate(c *cobra.Command, m *pipeline.Model, p pipeline.Protocol) (pipelin
 		line.Done()
 	}
 	return e, asFlag(err)
+}
+
+// checkSelection returns an error, before files are read, if the lengths of a task are those of its files and the selection has others.
+func checkSelection(r experiment.Run, s task.Selection) error {
+	if slices.ContainsFunc(r.Files(), func(f experiment.File) bool { return !f.IsRun() }) {
+		return asFlag(s.ValidateOfFile())
+	}
+	return nil
 }
 
 // asFlag returns an error for a selection as one that names the flag.

@@ -68,6 +68,9 @@ func (f *sampleFlags) run(c *cobra.Command, name string) error {
 	if err := r.Validate(); err != nil {
 		return err
 	}
+	if err := checkSelection(r, f.selection()); err != nil {
+		return err
+	}
 	switch {
 	case c.Flags().Changed("seed"):
 		r.Seed = f.seed
@@ -97,10 +100,15 @@ func (f *sampleFlags) configured(c *cobra.Command, name string) (experiment.Run,
 	return r.Set(f.sets...)
 }
 
+// selection returns the selection of held-out examples.
+func (f *sampleFlags) selection() task.Selection {
+	return task.Selection{Validation: f.split == "validation", Length: f.length, Count: f.count}
+}
+
 // examples returns the examples of the split.
 func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, error) {
 	if f.split != "training" {
-		return opened.HeldOut(seed, task.Selection{Validation: f.split == "validation", Length: f.length, Count: f.count})
+		return opened.HeldOut(seed, f.selection())
 	}
 	list := make([]task.Example, f.count)
 	for i := range list {

@@ -16,7 +16,7 @@ func textRun(t *testing.T) string {
 }
 
 // Flags that do not suit the model are an error before the data are read. Caught when planted: --errors, --diagnose and --cache checked after the
-// evaluation or the data.
+// evaluation or the data, and so lengths that the task's files do not offer.
 func TestFlagsThatDoNotSuitTheModel(t *testing.T) {
 	path := write(t, "t.txt", strings.Repeat("so much depends upon a red wheel barrow\n", 60))
 	text, copier := quickRun(t, "text", "own-text", "task.path="+path, "task.length=16", "training.batch.boundaries=[15]"), copied(t)
@@ -27,6 +27,10 @@ func TestFlagsThatDoNotSuitTheModel(t *testing.T) {
 	for want, args := range map[string][]string{
 		"ut: --errors: " + path + " is evaluated by probabilities, so there are no answers\n":                {"eval", text, "--errors", filepath.Join(t.TempDir(), "x")},
 		"ut: --diagnose: " + path + " is not answered by sequences: only decoded answers can be diagnosed\n": {"eval", text, "--diagnose"},
+		"ut: --length is 5, but the lengths of this task are those of its files: leave it out\n":             {"eval", text, "--length", "5"},
+		"ut: --mix is 3, but the lengths of this task are those of its files: leave it out\n":                {"depth", text, "--mix", "3"},
+		"ut: --length is 7, but the lengths of this task are those of its files: leave it out\n":             {"data", "sample", text, "--split", "test", "--length", "7"},
+		"ut: --hard is true, but this task has no hard cases: leave it out\n":                                {"eval", text, "--hard"},
 		"a continuous cache needs a language model\n":                                                        {"eval", copier, "--cache", "tune", "--data", nowhere},
 		"--split is \"all\": it must be training, validation or test\n":                                      {"data", "sample", text, "--split", "all"},
 		"ut: training.pretrained: " + nowhere + " is not a run directory":                                    {"train", "own-text", "--set", "task.path=" + path, "--pretrained", nowhere},
