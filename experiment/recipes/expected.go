@@ -158,7 +158,7 @@ var expected = map[string]string{
 	"babi-10k-single/task18":                        "0.4 % wrong; 1 minute (3 seeds)",
 	"babi-10k-single/task19":                        "0.0 % wrong; 1 minute (3 seeds)",
 	"babi-10k-single/task20":                        "0.0 % wrong; 1 minute (3 seeds)",
-	"babi-1k-joint-adaptive/joint":                  "16.7 % wrong; 52 minutes (1 seed)",
+	"babi-1k-joint-adaptive/joint":                  "16.5 % wrong; 42 minutes (2 seeds)",
 	"babi-1k-joint-renamed-adaptive/joint":          "2.2 % wrong; 113 minutes (1 seed)",
 	"babi-1k-joint-renamed-transformer/joint":       "0.4 % wrong; 114 minutes (1 seed)",
 	"babi-1k-joint-renamed/joint":                   "0.6 % wrong; 68 minutes (1 seed)",
