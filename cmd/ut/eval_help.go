@@ -37,7 +37,7 @@ With --json: an object, or an array of them if several runs are named, with the 
   version      of the program
   run          the directory
   experiment   the configuration's name
-  checkpoint   training steps of the weights
+  checkpoint   update of the weights
   task         the task's name
   examples     number of examples
   lengths      their lengths: "length 40", "lengths 1..40", "lengths as in training", or the file;

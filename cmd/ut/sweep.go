@@ -39,8 +39,8 @@ FILE.json is an object with the fields
   variants  named lists of assignments; [] changes nothing
   grid      fields of the configuration, each with a list of values
   seeds     a number of seeds, or a list of them; 1 if missing
-  measure   which examples are measured: validation, length, mix, from, count, file, teacher_forced;
-            the test examples if missing
+  measure   which examples are measured: validation, length, mix, from, hard, count, file,
+            teacher_forced; the test examples if missing
 
 A complete example, with nine runs:
   {

@@ -23,7 +23,8 @@ comes in variants is an object with one key, the variant's name:
 The name of the variant in use may be left out: model.width is model.encoder_decoder.width. A file
 for --config has the form that ut show prints; missing fields are as in the recipe own-... of the task.
 A run keeps its configuration in config.json. ut train --resume RUN --set ... may change the number
-of updates, the schedule, intervals, events, stopping criteria and where the data are.`},
+of updates, the schedule, intervals, checkpoints to keep, events, stopping criteria and where the
+data are.`},
 	{"halting", "how many steps a position runs", `model.halting decides how often the step is applied at each position.
 
   frozen    adaptive: a position halts when its halting probabilities sum to more than

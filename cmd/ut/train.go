@@ -37,8 +37,9 @@ bit-identical to an uninterrupted run; if kernels, products or threads differ, a
 
 --resume with --set trains a run further, including one that has finished: more training.steps,
 another training.schedule (such as a lower learning rate after a loss of NaN), other intervals for
-logging, validation and checkpoints, training.keep and training.stop. Fields that name files say
-where the data are now, as in --set task.path=moved/pairs.tsv. No other field can change.
+logging, validation and checkpoints, training.keep, training.events and training.stop. Fields that
+name files say where the data are now, as in --set task.path=moved/pairs.tsv. No other field can
+change.
 
 With more training.steps, a cosine ends at the new last update, so that the learning rate of a
 finished run rises again; the change is reported. --set training.schedule.end=N keeps the rate at
