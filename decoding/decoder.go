@@ -112,7 +112,7 @@ func (d *Decoder) check(sources [][]vocab.ID) error {
 		size = target
 	}
 	for i, s := range sources {
-		if err := d.model.CheckSource(roundUp(len(s))); err != nil {
+		if err := d.model.CheckSource(len(s)); err != nil {
 			return fmt.Errorf("source %d has %d tokens, and %w", i+1, len(s), err)
 		}
 		for _, id := range s {
