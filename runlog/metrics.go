@@ -78,7 +78,8 @@ func (r *Run) Metrics() ([]Row, error) {
 type metricLines struct {
 	rows []Row
 	ends []int64 // offset of the end of each row
-	size int64   // in bytes, including the first line, which is no row
+	head int64   // bytes of the first line, which is no row; 0 if a row is first
+	size int64   // in bytes, including that line
 }
 
 // parseMetrics returns the lines before the first damaged one. Errors begin with the number of that line.
@@ -103,7 +104,7 @@ func parseMetrics(data []byte) (found metricLines, err error) {
 		checksums = has
 		delete(row, checksumKey)
 		if _, ok := row[versionKey]; ok && number == 1 && len(row) == 1 {
-			found.size = at // the first line names the version that wrote it
+			found.head, found.size = at, at // the first line names the version that wrote it
 			continue
 		}
 		step, ok := row.Number("step")
@@ -111,7 +112,7 @@ func parseMetrics(data []byte) (found metricLines, err error) {
 			return found, fmt.Errorf("%d: step %v is not an integer of at least %d", number, row["step"], last)
 		}
 		last = int64(step)
-		found = metricLines{append(found.rows, row), append(found.ends, at), at}
+		found.rows, found.ends, found.size = append(found.rows, row), append(found.ends, at), at
 	}
 	return found, nil
 }
@@ -260,7 +261,7 @@ func (r *Run) TruncateTo(afterStep, metricsSize int64) error {
 	if err != nil && r.damage == nil {
 		return fmt.Errorf("%s:%w", r.path(metricsFile), err)
 	}
-	size, last := min(int64(bytes.IndexByte(data, '\n')+1), found.size), int64(0) // the first line stays
+	size, last := found.head, int64(0)
 	for i, row := range found.rows {
 		if step := row.Step(); step <= afterStep && found.ends[i] <= metricsSize {
 			size, last = found.ends[i], step

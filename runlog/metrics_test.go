@@ -276,3 +276,25 @@ func TestTruncateRepeatsExactly(t *testing.T) {
 		r = reopen(t, r)
 	}
 }
+
+// Without a first line that names the version, the first row is removed like any other, and the file then begins with that line.
+// Caught when planted: a first row that stays; rows of which none stays.
+func TestTruncateWithoutAFirstLine(t *testing.T) {
+	for after, want := range map[int64][]int64{-1: nil, 0: nil, 3: nil, 4: {4}, 7: {4, 7}} {
+		r := create(t)
+		r.Close()
+		if err := os.WriteFile(metricsPath(r), []byte(line(`{"step":4,"loss":0.2}`)+line(`{"step":7,"loss":0.125}`)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r = reopen(t, r)
+		if err := r.Truncate(after); err != nil {
+			t.Fatal(err)
+		}
+		if got := steps(t, r); !slices.Equal(got, want) {
+			t.Errorf("after step %d: rows %v, want %v", after, got, want)
+		}
+		if has := strings.HasPrefix(content(t, metricsPath(r)), `{"version":`); has != (want == nil) {
+			t.Errorf("after step %d: %s", after, content(t, metricsPath(r)))
+		}
+	}
+}
