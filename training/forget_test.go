@@ -15,8 +15,9 @@ var measured = state{
 }
 
 // Validations on other data than now are forgotten, so that the next one is the best, whatever its figures: 3 of 4 sequences are fewer than 30.
-// The best checkpoint stays marked until then. Data that are the same, or of which nothing is known, change nothing.
-// Caught when planted: a best step that is kept; an end that is kept; an unknown digest taken for a change.
+// The best checkpoint stays marked until then, and training goes on. Data that are the same, or of which nothing is known, change nothing.
+// Caught when planted: a best step that is kept; an end that is kept; an unknown digest taken for a change; an end that is said before it
+// is forgotten.
 func TestOtherValidationData(t *testing.T) {
 	for _, c := range []struct {
 		was, now string
@@ -36,6 +37,9 @@ func TestOtherValidationData(t *testing.T) {
 		const note = "the validation data have changed since that checkpoint: the best checkpoint is chosen anew, from the next validation on"
 		if slices.Contains(*said, note) != c.forgets || (tr.state.Stopped == "") != c.forgets {
 			t.Errorf("%+v: it says %q, and is stopped by %q", c, *said, tr.state.Stopped)
+		}
+		if first := "resuming from the checkpoint of update 3"; ((*said)[0] == first) != c.forgets {
+			t.Errorf("%+v: it says %q", c, *said)
 		}
 		if step, marked, err := log.Marked(); err != nil || !marked || step != 2 {
 			t.Errorf("%+v: step %d is marked: %v, %v", c, step, marked, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/engine"
+	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/runlog"
@@ -26,6 +27,9 @@ func (t *Trainer) prepare() error {
 		return t.group.Agree(err)
 	}
 	if c == nil {
+		if err := t.group.Agree(t.rewind()); err != nil {
+			return err
+		}
 		return t.onRankZero(func() error {
 			if err := t.begin(); err != nil {
 				return err
@@ -37,6 +41,14 @@ func (t *Trainer) prepare() error {
 		return err
 	}
 	return t.shareState()
+}
+
+// rewind moves the stream back to the beginning after an earlier Run.
+func (t *Trainer) rewind() error {
+	if t.Stream.Position() == (batch.Position{}) {
+		return nil
+	}
+	return t.Stream.Seek(batch.Position{})
 }
 
 // start validates the configuration and builds the model.
@@ -57,7 +69,7 @@ func (t *Trainer) start() error {
 		return err
 	}
 	t.Store = model.NewStore()
-	t.interrupted, t.gradientTotal, t.saved = false, nil, -1 // of an earlier Run
+	t.step, t.state, t.interrupted, t.gradientTotal, t.saved = 0, state{}, false, nil, -1 // of an earlier Run
 	t.window, t.eventsFailed = speed{}, false
 	if !t.Config.ComputeHalted && t.Config.Supervision == nil { // readouts of every step need all positions
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)
@@ -77,24 +89,23 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 	if t.step > t.Config.Steps {
 		return fmt.Errorf("the checkpoint of update %d is beyond training.steps, %d", c.Step, t.Config.Steps)
 	}
-	switch {
-	case t.state.Stopped != "" || t.step == t.Config.Steps && c.Step > 0 && !t.state.ValidationDue:
-		t.notify(t.ended())
-	case c.Step > 0:
-		t.notify(fmt.Sprintf("resuming from the checkpoint of update %d", c.Step))
-	}
 	if t.group.Rank() != 0 {
 		return nil
 	}
 	t.saved = c.Step
+	was, now := c.Meta[DataKey(validationPart)], t.Seals.Data[validationPart]
+	changed := was != "" && now != "" && was != now
+	if changed {
+		t.state.forgetValidations()
+	}
+	t.notifyResumed(c)
 	if was := c.Meta[EngineKey]; was != "" && was != t.Seals.Engine {
 		t.notify(fmt.Sprintf("that checkpoint was computed by %s, this is %s: the result may differ from that of an uninterrupted run", was, t.Seals.Engine))
 	}
 	if err := t.begin(); err != nil {
 		return err
 	}
-	if was, now := c.Meta[DataKey(validationPart)], t.Seals.Data[validationPart]; was != "" && now != "" && was != now {
-		t.state.forgetValidations()
+	if changed {
 		t.notify("the validation data have changed since that checkpoint: the best checkpoint is chosen anew, from the next validation on")
 	}
 	if err := t.restoreBestMark(); err != nil {
@@ -107,6 +118,16 @@ func (t *Trainer) resumeFrom(c *runlog.Checkpoint) error {
 		t.notify(fmt.Sprintf("metrics.jsonl has %d bytes up to that update, but had %d when it was saved: lines are missing or have been added", has, had))
 	}
 	return nil
+}
+
+// notifyResumed says that training goes on after a checkpoint, or that nothing is left to train.
+func (t *Trainer) notifyResumed(c *runlog.Checkpoint) {
+	switch {
+	case t.state.Stopped != "" || t.step == t.Config.Steps && c.Step > 0 && !t.state.ValidationDue:
+		t.notify(t.ended())
+	case c.Step > 0:
+		t.notify(fmt.Sprintf("resuming from the checkpoint of update %d", c.Step))
+	}
 }
 
 // ended says why there is nothing left to train, and what trains further.

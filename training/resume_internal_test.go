@@ -168,7 +168,7 @@ func TestRestoreBestMark(t *testing.T) {
 }
 
 // A run from the beginning keeps nothing of one that was there before, not even its first step.
-// Caught when planted: metrics of step 1 kept.
+// Caught when planted: metrics of step 1 kept; a step kept; a state kept.
 func TestNewRunKeepsNothing(t *testing.T) {
 	log := newLog(t)
 	if err := log.AppendMetrics(map[string]any{"step": 1, "split": "training"}); err != nil {
@@ -177,8 +177,10 @@ func TestNewRunKeepsNothing(t *testing.T) {
 	if err := log.SaveCheckpoint(1, checkpointOf(t, 1, state{}), 9); err != nil {
 		t.Fatal(err)
 	}
+	with, _ := restorable(t, log)
 	tr := startable(t)
-	tr.Log, tr.eventsFailed, tr.window = log, true, speed{1, 2, 3}
+	tr.Stream = with.Stream
+	tr.Log, tr.eventsFailed, tr.window, tr.step, tr.state = log, true, speed{1, 2, 3}, 4, state{Seconds: 5, Stopped: "patience"}
 	if err := tr.prepare(); err != nil {
 		t.Fatal(err)
 	}
@@ -189,8 +191,8 @@ func TestNewRunKeepsNothing(t *testing.T) {
 	if err != nil || len(rows) != 0 {
 		t.Errorf("%d rows of metrics, %v", len(rows), err)
 	}
-	if tr.eventsFailed || tr.window != (speed{}) {
-		t.Errorf("events failed: %v, %+v of an earlier run", tr.eventsFailed, tr.window)
+	if tr.eventsFailed || tr.window != (speed{}) || tr.step != 0 || tr.state.Seconds != 0 || tr.state.Stopped != "" {
+		t.Errorf("events failed: %v, %+v, step %d, stopped by %q of an earlier run", tr.eventsFailed, tr.window, tr.step, tr.state.Stopped)
 	}
 	if _, err := os.Stat(filepath.Join(log.Dir(), "best.json")); err == nil {
 		t.Error("a best checkpoint is marked")
