@@ -2,6 +2,7 @@ package pipeline_test
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
 	"universal-transformer/pipeline"
+	"universal-transformer/viewer"
 )
 
 // A trace with an exit is that of the model after Exit, whose answer is decoded with the exit too, and changes nothing for other calls.
@@ -108,6 +110,29 @@ func TestTraceWhileExitChanges(t *testing.T) {
 		ran := int(slices.Max(trace.Decoder.Updates))
 		if want := (halting.Exit{Fixed: ran}).String(); trace.Exit != want && trace.Exit != "" { // the first may be as trained
 			t.Errorf("a trace of %d steps has the exit %q", ran, trace.Exit)
+		}
+	}
+}
+
+// The trace of a model of fixed depth says which steps positions ran when a rule ended them.
+// Caught when planted: a summary of fixed depth.
+func TestTraceOfFixedDepthWithRule(t *testing.T) {
+	m, err := pipeline.Load("../models/addition", enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	for rule, want := range map[halting.Rule]string{nil: "the depth is fixed.", halting.Confidence{Least: 0.9}: ", which ended after "} {
+		trace, err := m.TraceWith(t.Context(), "123+456", halting.Exit{Rule: rule})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text, page strings.Builder
+		if err := errors.Join(viewer.WriteText(&text, trace, 100, false), viewer.WriteHTML(&page, trace)); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(text.String(), want) || !strings.Contains(page.String(), want) {
+			t.Errorf("%v: %q is missing in\n%s", rule, want, text.String())
 		}
 	}
 }

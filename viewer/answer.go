@@ -63,14 +63,17 @@ func (t *Trace) verdict() string {
 // summary describes how many steps the positions of a stack ran.
 func (s *Stack) summary() string {
 	least, most := slices.Min(s.Updates), slices.Max(s.Updates)
-	positions := count(len(s.Tokens), "position", "positions")
+	positions, stopped := count(len(s.Tokens), "position", "positions"), "halted"
+	if !s.adaptive() { // a rule ended them, or the depth is that of each example
+		stopped = "ended"
+	}
 	switch {
-	case !s.adaptive():
+	case !s.adaptive() && least == most:
 		return fmt.Sprintf("%s, %s each: the depth is fixed.", positions, steps(most))
 	case least == most:
 		return fmt.Sprintf("%s, each of which halted after %s.", positions, steps(most))
 	default:
-		return fmt.Sprintf("%s, which halted after %s to %s, %.1f on average.", positions, number(least), steps(most), s.mean())
+		return fmt.Sprintf("%s, which %s after %s to %s, %.1f on average.", positions, stopped, number(least), steps(most), s.mean())
 	}
 }
 

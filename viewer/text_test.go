@@ -67,6 +67,21 @@ func mistaken() *Trace {
 	return t
 }
 
+// The depth of a stack without weights is called fixed only if all positions ran the same number of steps, as without an exit rule.
+// Caught when planted: every such depth is fixed; positions that halted.
+func TestSummaryWithoutWeights(t *testing.T) {
+	for want, updates := range map[string][]float64{
+		"3 positions, 3 steps each: the depth is fixed.":               {3, 3, 3},
+		"1 position, 1 step each: the depth is fixed.":                 {1},
+		"3 positions, which ended after 1 to 3 steps, 2.3 on average.": {1, 3, 3},
+	} {
+		s := Stack{Tokens: make([]string, len(updates)), Updates: updates}
+		if got := s.summary(); got != want {
+			t.Errorf("%v: %q, want %q", updates, got, want)
+		}
+	}
+}
+
 func TestWriteText(t *testing.T) {
 	for name, test := range map[string]struct {
 		trace  *Trace
