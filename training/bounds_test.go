@@ -333,11 +333,11 @@ func (fixedDraws) Draw(_ *rand.Rand, length int) (list []int32) {
 func TestDrawPositionsPads(t *testing.T) {
 	b := batch.Batch{Rows: 2, SourceLength: 2, TargetLength: 3, Source: []vocab.ID{4, 0, 4, 4}, Target: []vocab.ID{4, 0, 0, 4, 4, 4}}
 	tr := &Trainer{Positions: universal.Draws{Positions: fixedDraws{}}}
-	if got := fmt.Sprint(tr.drawPositions(b, "p", 0)); got != "[10 1 1 10 20 30] <nil>" {
+	if got := fmt.Sprint(tr.drawPositions(b, 1, "p", 0)); got != "[10 1 1 10 20 30] <nil>" {
 		t.Errorf("positions %s", got)
 	}
 	tr.Positions.Positions = universal.FromOne{}
-	if got, err := tr.drawPositions(b, "p", 0); got != nil || err != nil {
+	if got, err := tr.drawPositions(b, 1, "p", 0); got != nil || err != nil {
 		t.Errorf("positions %v, %v where none are drawn", got, err)
 	}
 }

@@ -145,15 +145,15 @@ func (t *Trainer) arguments(b batch.Batch, positions []int32) []any {
 }
 
 // drawPositions draws the positions [rows, R] of a batch from the stream of a purpose and an index; nil if they are not random. Rows draw
-// from one stream, in order.
-func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) ([]int32, error) {
+// from one stream, in order, and adjacent passes over one example draw once.
+func (t *Trainer) drawPositions(b batch.Batch, passes int, purpose string, index int64) ([]int32, error) {
 	if !t.Positions.Random() {
 		return nil, nil
 	}
 	rng := seed.Rand(t.Config.Seed, purpose, index)
 	length := max(b.SourcePositions(), b.TargetLength)
 	list := make([]int32, 0, b.Rows*length)
-	for i := range b.Rows {
+	for i := 0; i < b.Rows; i += passes {
 		row, err := t.Positions.Draw(rng, b.SourceRow(i), b.TokensPerPosition, b.TargetRow(i))
 		if err != nil {
 			return nil, err
@@ -161,7 +161,9 @@ func (t *Trainer) drawPositions(b batch.Batch, purpose string, index int64) ([]i
 		for len(row) < length {
 			row = append(row, 1) // position of padding
 		}
-		list = append(list, row...)
+		for range passes {
+			list = append(list, row...)
+		}
 	}
 	return list, nil
 }

@@ -60,7 +60,7 @@ func (p *Probe) inputs(b batch.Batch) []any {
 
 // Update performs one update and waits for it.
 func (p *Probe) Update(b batch.Batch) error {
-	b = passes(p.config, b)
+	b = withPasses(p.config, b)
 	out, err := p.runner.Call(capacity.ShapeOf(b), p.inputs(b)...)
 	if err != nil {
 		return withMemoryHint(err)
@@ -84,7 +84,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 	var c Cost
 	one := b
 	one.Rows, one.Examples, one.Source, one.Target = 1, 1, b.Source[:b.SourceLength], b.Target[:b.TargetLength]
-	operations, work, err := p.compile(passes(p.config, one))
+	operations, work, err := p.compile(withPasses(p.config, one))
 	if err != nil {
 		return c, withMemoryHint(err)
 	}
@@ -103,7 +103,7 @@ func (p *Probe) Cost(b batch.Batch) (Cost, error) {
 		c.Optimizer += c.Model
 	}
 	if c.Work = work; b.Rows > 1 {
-		_, c.Work, err = p.compile(passes(p.config, b))
+		_, c.Work, err = p.compile(withPasses(p.config, b))
 	}
 	if short, ok := engine.AsMemoryError(err); ok { // the backend reports the cost as this error
 		c.Work, _ = short.Memory()

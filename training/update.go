@@ -90,16 +90,24 @@ func (t *Trainer) draw(n int) (batches []batch.Batch, plans []*capacity.ShapePla
 		if err != nil {
 			return nil, nil, err
 		}
-		b = passes(t.Config, b)
+		b = withPasses(t.Config, b)
 		batches, plans = append(batches, b), append(plans, t.gradients.Plan(capacity.ShapeOf(b)))
 	}
 	t.drawn = batches
 	return batches, plans, nil
 }
 
-// passes returns the batch to compute: each row once, or twice with R-Drop.
-func passes(c schedule.Config, b batch.Batch) batch.Batch {
+// passes returns the number of passes over each example: 1, or 2 with R-Drop.
+func passes(c schedule.Config) int {
 	if c.RDrop > 0 {
+		return 2
+	}
+	return 1
+}
+
+// withPasses returns the batch to compute: each row as often as there are passes.
+func withPasses(c schedule.Config, b batch.Batch) batch.Batch {
+	if passes(c) == 2 {
 		return b.Twice()
 	}
 	return b
@@ -147,7 +155,7 @@ func (t *Trainer) call(b batch.Batch, plan *capacity.ShapePlan, index int64, fur
 	if err := t.Store.SetRNGStateFromSeed(int64(seed.Derive(t.Config.Seed, "dropout", index) >> 1)); err != nil {
 		return nil, nil, err
 	}
-	positions, err := t.drawPositions(b, "positions", index)
+	positions, err := t.drawPositions(b, passes(t.Config), "positions", index)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -182,13 +182,16 @@ func (onlyFirst) Validate() error { return nil }
 
 func (o onlyFirst) Halved() (string, float64) { return "rate", float64(o) / 2 }
 
-// Without dropout both passes of R-Drop agree, and learn what one pass learns; with it they do not agree, which costs. Validation, whose rows
-// are all different, makes one pass. Caught when planted: validation with the divergence; one pass.
+// Without dropout both passes of R-Drop agree, at random positions too, and learn what one pass learns; with it they do not agree, which costs.
+// Validation, whose rows are all different, makes one pass. Caught when planted: validation with the divergence; one pass; positions of each
+// pass; positions of another row.
 func TestRDrop(t *testing.T) {
 	c := config(4)
 	c.ClipNorm, c.LogEvery, c.EvaluateEvery, c.LabelSmoothing, c.Ponder.Weight = 0, 1, 4, 0, 0
 	once, twice := plainTrainer(t, c, 4), plainTrainer(t, c, 4)
 	twice.Config.RDrop = 7
+	twice.Positions = universal.Draws{Positions: universal.RandomOffset{Max: 100}}
+	once.Positions = twice.Positions
 	run(t, once)
 	run(t, twice)
 	want := weights(once)

@@ -150,7 +150,7 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 // must handle positions beyond the longest sequence is selected on all of them.
 func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, depths objective.Depths, err error) {
 	for i, b := range batches {
-		positions, err := t.drawPositions(b, "validation positions", int64(i))
+		positions, err := t.drawPositions(b, 1, "validation positions", int64(i))
 		if err != nil {
 			return tally, depths, err
 		}

@@ -31,8 +31,9 @@ func (o Objective) ForValidation() Objective {
 
 // Of returns, for one batch, the loss and the tally that [Unpack] reads. The loss is the smoothed cross entropy per real token plus
 // ponderWeight (a scalar) times the ponder cost of every adaptive stack. With Supervision, the cross entropy is that of the answers after
-// every step; the tally is always that of the last one. The result must be that of a model run with [Objective.Options]. With RDrop, rows 2i and 2i+1 of the batch must be the same
-// example ([batch.Batch.Twice]), and the loss is half of equation 4 of R-Drop, with its alpha:
+// every step; the tally is always that of the last one. The result must be that of a model run with [Objective.Options]. With RDrop, rows
+// 2i and 2i+1 of the batch must be the same example ([batch.Batch.Twice]) at the same positions, so that the two differ in dropout only, and
+// in depth under [halting.Random], which draws a depth per row. The loss is then half of equation 4 of R-Drop, with its alpha:
 //
 //	L = mean of -log p and -log q  +  alpha/4 (KL(p||q) + KL(q||p))
 func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss, tally *Node) {
