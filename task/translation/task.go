@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"slices"
 
@@ -76,12 +77,21 @@ func (c Translation) OpenWith(v task.Vocabularies) (task.Task, error) {
 // findPieces returns the subwords, learned from the training text unless a file of subwords is given.
 func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 	var failed error
-	pieces, err := c.Pieces(func(yield func(string) bool) {
-		stopped := errors.New("stopped")
+	pieces, err := c.Pieces(c.trainingText(f, &failed))
+	if failed != nil {
+		return nil, failed
+	}
+	return pieces, err
+}
+
+// trainingText yields the sources and targets of the pairs for training. It sets failed if they cannot be read, or there are none.
+func (c Translation) trainingText(f files, failed *error) iter.Seq[string] {
+	stopped := errors.New("the consumer needs no more")
+	return func(yield func(string) bool) {
 		pairs := 0
 		for _, corpus := range c.Training {
 			var r report
-			failed = f.pairs(corpus, &r, func(p pair) error {
+			err := f.pairs(corpus, &r, func(p pair) error {
 				r.used++
 				if c.partOf(p) != forTraining {
 					return nil
@@ -92,21 +102,21 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 				}
 				return nil
 			})
-			if failed == nil {
-				failed = r.check()
+			if errors.Is(err, stopped) {
+				return
 			}
-			if failed != nil {
+			if err == nil {
+				err = r.check()
+			}
+			if err != nil {
+				*failed = err
 				return
 			}
 		}
 		if pairs == 0 {
-			failed = fmt.Errorf("%s: no pair is for training, all of them are held out: add lines, name files or lower task.held_out", c)
+			*failed = fmt.Errorf("%s: no pair is for training, all of them are held out: add lines, name files or lower task.held_out", c)
 		}
-	})
-	if failed != nil {
-		return nil, failed
 	}
-	return pieces, err
 }
 
 // partOf returns the part that a pair of the training corpora belongs to. A hash of its source holds pairs out for parts without files.
