@@ -212,9 +212,9 @@ func countSegments(tokens *Node, separators []int32) (fromStart, fromEnd, segmen
 	start := ReduceMax(pairs(before, j, number(0)), 2) // tokens before the segment, [B, M]
 	fromStart = Sub(own, start)
 	segment = AddScalar(ReduceSum(pairs(before, number(1), number(0)), 2), 1)
-	real := ReduceAndKeep(ConvertDType(Mask(tokens), int32Type), ReduceSum, -1) // [B, 1]
-	beyond := InsertAxes(AddScalar(real, 1), -1)                                // [B, 1, 1]
-	stop := ReduceMin(pairs(GreaterOrEqual(j, i), j, beyond), 2)                // end of the segment
+	tokenCount := ReduceAndKeep(ConvertDType(Mask(tokens), int32Type), ReduceSum, -1) // [B, 1]
+	beyond := InsertAxes(AddScalar(tokenCount, 1), -1)                                // [B, 1, 1]
+	stop := ReduceMin(pairs(GreaterOrEqual(j, i), j, beyond), 2)                      // end of the segment
 	fromEnd = MaxScalar(Where(ends, fromStart, Sub(stop, own)), 1)
 	return fromStart, fromEnd, segment
 }

@@ -136,10 +136,10 @@ func (d Draws) Random() bool { return d.Positions != nil && d.Positions.Limit() 
 // target may have padding at the end. It returns an error if the positions are not as [Positions] says.
 func (d Draws) Draw(rng *rand.Rand, source []int32, words int, target []int32) ([]int32, error) {
 	words = max(words, 1)
-	real := (tokens(source) + words - 1) / words
-	places := real
+	positions := (tokens(source) + words - 1) / words
+	places := positions
 	if words == 1 {
-		places = Config{Counting: d.Counting}.counting().Highest(source[:real])
+		places = Config{Counting: d.Counting}.counting().Highest(source[:positions])
 	}
 	length := max(places, tokens(target), 1)
 	drawn := d.Positions.Draw(rng, length)

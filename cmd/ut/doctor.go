@@ -99,9 +99,9 @@ func processor() finding {
 }
 
 // kernels describes the kernels that were chosen.
-func kernels(level, bfloat16, int8 string) finding {
+func kernels(level, bfloat16, integer string) finding {
 	f := finding{"kernels", "cpu uses " + level, ""}
-	for _, products := range []struct{ option, kernels string }{{"bf16", bfloat16}, {"int8", int8}} {
+	for _, products := range []struct{ option, kernels string }{{"bf16", bfloat16}, {"int8", integer}} {
 		if products.kernels != "" {
 			f.Found += fmt.Sprintf("; cpu:products=%s uses %s", products.option, products.kernels)
 		} else {

@@ -33,6 +33,12 @@ func (f sourceFile) folder() string { return path.Dir(f.path) }
 // sources reads all Go files but tests and testdata.
 func sources(t *testing.T) []sourceFile {
 	t.Helper()
+	return goFiles(t, false)
+}
+
+// goFiles reads all Go files but testdata, with or without tests.
+func goFiles(t *testing.T, tests bool) []sourceFile {
+	t.Helper()
 	var files []sourceFile
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		if err != nil {
@@ -48,7 +54,7 @@ func sources(t *testing.T) []sourceFile {
 			}
 			return nil
 		}
-		if filepath.Ext(name) == ".go" && !strings.HasSuffix(name, "_test.go") {
+		if filepath.Ext(name) == ".go" && (tests || !strings.HasSuffix(name, "_test.go")) {
 			files = append(files, parse(t, name))
 		}
 		return nil

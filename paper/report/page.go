@@ -116,7 +116,7 @@ func unequal(t paper.Table) (text string) {
 // exceptions says how and why rows break the rule of fair comparisons.
 func (p *page) exceptions(t paper.Table) {
 	p.printf("## Fair comparisons\n\n%s.\n\n", t.Rule())
-	any := len(t.Exceptions()) > 0
+	found := len(t.Exceptions()) > 0
 	for _, r := range t.Rows {
 		for _, u := range r.Unequal {
 			p.printf("- %s also differs in `%s`: %s.\n", t.Titles([]paper.Row{r})[0], strings.Join(u.Fields, "`, `"), u.Why)
@@ -124,9 +124,9 @@ func (p *page) exceptions(t paper.Table) {
 	}
 	for _, u := range t.UnequalBackends() {
 		p.printf("- %s, %s: trained with %s, %s with %s: %s.\n", u.Family, u.Column, u.Options, u.Than, u.ThanOptions, u.Why)
-		any = true
+		found = true
 	}
-	if any {
+	if found {
 		p.printf("\n")
 	}
 }

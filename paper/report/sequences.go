@@ -103,15 +103,15 @@ func (p *page) notRun(t paper.Table, r paper.Row) bool {
 func (p *page) sequenceRows(t paper.Table, r paper.Row) {
 	title := r.Title
 	add := func(what string, cell func(paper.Column) string) {
-		cells, any := []string{title, what}, false
+		cells, found := []string{title, what}, false
 		for _, c := range t.Columns {
 			text := ""
 			if r.Has(c.Name) {
 				text = cell(c)
 			}
-			cells, any = append(cells, text), any || text != ""
+			cells, found = append(cells, text), found || text != ""
 		}
-		if any {
+		if found {
 			p.row(cells...)
 			title = ""
 		}
