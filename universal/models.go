@@ -42,7 +42,8 @@ func (m EncoderDecoder) Decode(scope *model.Scope, memory Memory, in Inputs, opt
 // Validate returns an error that names the first invalid field of those that this model reads.
 func (m EncoderDecoder) Validate() error { return m.validateWithSource() }
 
-// Encoder classifies a sequence: its output is pooled to one vector, which is read out. With the pool [Each] it classifies every position.
+// Encoder classifies a sequence: its output is pooled to one vector, which is read out. With the pool [Each] it classifies every
+// position.
 type Encoder struct {
 	Config
 	Pool Pool // nil is Mean

@@ -28,10 +28,10 @@
 // With [Config].PreNorm, the layer norms are applied before attention and transition instead, and once more after the last step, as
 // in the authors' code. An [Arrangement] is another order, such as those of earlier versions of the paper, or [Branched].
 //
-// There are four models: [EncoderDecoder], [Encoder] (classification of a sequence or of each of its positions), [Pointer] (reading comprehension by pointer-sum attention) and
-// [Decoder] (language models). Those with a decoder generate token by token with a [Cache]. With [Config].UntiedLayers each of them
-// is the Transformer baseline. [Model] is what training needs of any model, [Deep] what depends on halting; [Adaptive] reports
-// whether a model halts adaptively.
+// There are four models: [EncoderDecoder], [Encoder] (classification of a sequence or of each of its positions), [Pointer] (reading
+// comprehension by pointer-sum attention) and [Decoder] (language models). Those with a decoder generate token by token with a
+// [Cache]. With [Config].UntiedLayers each of them is the Transformer baseline. [Model] is what training needs of any model, [Deep]
+// what depends on halting; [Adaptive] reports whether a model halts adaptively.
 //
 // Besides the paper's coordinates there are variants. [Positions] determine the positions that training assigns to the places of a
 // sequence ([RandomOffset], [RandomSubset], [RandomRuns]). A [Counting] determines from where source positions are counted

@@ -23,7 +23,8 @@ func (o Objective) Options() universal.Options {
 	return universal.Options{ReturnReadouts: o.Supervision != nil}
 }
 
-// ForValidation returns the objective without R-Drop and the supervision of every step, which only serve training. Its loss is that of the answers.
+// ForValidation returns the objective without R-Drop and the supervision of every step, which only serve training. Its loss is that of
+// the answers.
 func (o Objective) ForValidation() Objective {
 	o.RDrop, o.Supervision = 0, nil
 	return o

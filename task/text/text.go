@@ -1,8 +1,8 @@
 // Package text is language modelling on a user's own file: predicting every token from those before it.
 //
-// The file, or the files of a folder one after another, are a continuous text, which is split into segments of equal length that are learned
-// independently. With Lines, every line is a separate text that ends with End. The last tenth of the text, or a tenth of the lines, is held out: half of it for
-// validation and half for testing. The vocabulary is built from the rest.
+// The file, or the files of a folder one after another, are a continuous text, which is split into segments of equal length that are
+// learned independently. With Lines, every line is a separate text that ends with End. The last tenth of the text, or a tenth of the
+// lines, is held out: half of it for validation and half for testing. The vocabulary is built from the rest.
 package text
 
 import (
