@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -22,18 +21,6 @@ func dates(t *testing.T) string {
 		fmt.Fprintf(&rows, "%d %s %d\t%d-%02d-%02d\n", 1+i%28, []string{"Mar", "May", "Sep"}[i%3], 2000+i%20, 2000+i%20, []int{3, 5, 9}[i%3], 1+i%28)
 	}
 	return write(t, "pairs.tsv", rows.String())
-}
-
-// quickRun trains a tiny model in a directory of the given name.
-func quickRun(t *testing.T, name, recipe string, more ...string) string {
-	t.Helper()
-	dir := filepath.Join(t.TempDir(), name)
-	args := []string{"train", recipe, "--out", dir}
-	for _, set := range append(more, "model.width=8", "model.heads=2", "model.transition.filter=16", "model.halting={\"fixed\": {\"steps\": 2}}", "training.steps=10", "training.evaluate_every=10", "training.checkpoint_every=10") {
-		args = append(args, "--set", set)
-	}
-	succeeds(t, args...)
-	return dir
 }
 
 // ask sends a request and returns its answer, which must be a success.

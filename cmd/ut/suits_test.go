@@ -8,6 +8,18 @@ import (
 	"testing"
 )
 
+// quickRun trains a tiny model in a directory of the given name.
+func quickRun(t *testing.T, name, recipe string, more ...string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	args := []string{"train", recipe, "--out", dir}
+	for _, set := range append(more, "model.width=8", "model.heads=2", "model.transition.filter=16", "model.halting={\"fixed\": {\"steps\": 2}}", "training.steps=10", "training.evaluate_every=10", "training.checkpoint_every=10") {
+		args = append(args, "--set", set)
+	}
+	succeeds(t, args...)
+	return dir
+}
+
 // textRun returns a language model, trained for a moment.
 func textRun(t *testing.T) string {
 	t.Helper()
