@@ -103,6 +103,8 @@ func briefly(pairs []pair) string {
 	fair := len(pairs) - n.excepted
 	text := fmt.Sprintf("better in %d of %s, worse in %d", n.better, count(fair, "comparison"), n.worse)
 	switch {
+	case fair == 0:
+		return "no comparison with a model that was trained alike"
 	case n.untested == fair:
 		text = count(fair, "comparison") + " without a test"
 	case n.untested > 0:

@@ -27,6 +27,8 @@ func TestJudge(t *testing.T) {
 		{corrected([]pair{at("A", "", 1, .03, welch, of), at("B", "", 1, .04, welch, of)}), judgement{ours: "A +1.0; B +1.0", verdict: NotReproduced, why: "not distinguishable; Welch's t-test, n = 3 and 3", brief: "better in 0 of 2 comparisons, worse in 0", reason: "not distinguishable"}}, // .06 corrected
 		{corrected([]pair{at("A", "", 1, .03, welch, of), untested("B", "", 1, "3 and 1")}), judgement{ours: "A **+1.0** (p = 0.03); B +1.0", verdict: NotComparable, why: "bold: distinguishable; Welch's t-test, n = 3 and 3; no test: n = 3 and 1", brief: "better in 1 of 2 comparisons, worse in 0, untested in 1"}},
 		{[]pair{at("A*", "", 1, .2, welch, of)}, judgement{ours: "A +1.0†", verdict: NotComparable, why: "not distinguishable; Welch's t-test, n = 3 and 3"}},
+		{[]pair{at("A*", "x", 1, .01, welch, of), at("A*", "y", 1, .2, welch, of)}, judgement{ours: "A: x **+1.0†** (p = 0.01), y +1.0†", verdict: NotComparable,
+			why: "bold: distinguishable; Welch's t-test, n = 3 and 3", brief: "no comparison with a model that was trained alike"}},
 		{[]pair{at("A*", "x", 1, .01, welch, of), at("A", "y", 1, .2, welch, of), at("A", "z", 1, .3, welch, of)}, judgement{ours: "A: x **+1.0†** (p = 0.01), y +1.0, z +1.0", verdict: NotReproduced,
 			why: "bold: distinguishable; Welch's t-test, n = 3 and 3", brief: "better in 0 of 2 comparisons, worse in 0", reason: "not distinguishable"}},
 		{[]pair{at("A*", "x", -1, .01, welch, of), at("B", "x", 1, .01, welch, of), at("B", "y", 1, .01, welch, of)}, judgement{ours: "A: x **-1.0†** (p = 0.01); B: x **+1.0** (p = 0.01), y **+1.0** (p = 0.01)", verdict: Reproduced,
