@@ -51,7 +51,7 @@ const introduction = `# Results
 
 The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s. On bAbI, the paper's Transformer has 15.2 to 26.8 %% errors. Ours is trained like our UT and has as few errors, so the advantage that the paper reports there is not seen.
 
-*Reached with changes* means that our figure reaches the paper's, but the model or its training differs from the paper's. *Not comparable* means that our data are too different, our runs too few for a test, or the task is not solved. *Shown by construction* means that tests show the statement with weights set by hand; nothing was measured. Single runs and differences marked † count in no comparison of models; † marks the difference from a model that was not trained alike. *Halting* is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has the reasons for all verdicts, with all figures and tests.
+*Reached with changes* means that our figure reaches the paper's, but the model or its training differs from the paper's. *Not comparable* means that our data are too different, our runs too few for a test, or the task is not solved. *Shown by construction* means that tests build such a model and check it on finite inputs; nothing was trained. Single runs and differences marked † count in no comparison of models; † marks the difference from a model that was not trained alike. *Halting* is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has the reasons for all verdicts, with all figures and tests.
 
 `
 
@@ -74,7 +74,7 @@ const legend = `## What the verdicts mean
 
 - **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurements show what the paper claims, in every case where there are several.
 - **reached with changes**: our figure reaches the paper's, but the model or its training differs from the paper's.
-- **shown by construction**: a statement about what the model can compute; tests show it on finite inputs, with weights set by hand.
+- **shown by construction**: a statement about what the model can compute; tests build such a model and check it on finite inputs. Nothing was trained.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
 - **contradicted**: no comparison is distinguishably better, and at least half of the tested ones are distinguishably worse; for claims without a test, most cases go the other way.
 - **not comparable**: our data are too different, we have too few runs to compare models by tests over seeds, or no model solves the task in question. **not run**: we have no result.
