@@ -45,7 +45,7 @@ func (o DecodeOptions) Validate() error {
 	case o.MaxSource < 0 || o.MaxSource > MaxTokens:
 		return fmt.Errorf("MaxSource is %d: give 1 to %d, or 0 for %d", o.MaxSource, MaxTokens, DefaultMaxSource)
 	case o.Memory < 0:
-		return fmt.Errorf("%s is %d: give at least 1 byte, or 0 for the default", "Memory", o.Memory)
+		return fmt.Errorf("DecodeOptions.Memory is %d: give at least 1 byte, or 0 for the default", o.Memory)
 	case len(o.Stop) > 0 && o.Beam != decoding.Beam{}:
 		return fmt.Errorf("both beam search and Stop are requested: choose one")
 	case slices.Contains(o.Stop, ""):

@@ -74,7 +74,7 @@ func (o Options) Validate() error {
 		}
 	}
 	if o.Timeout < 0 {
-		return fmt.Errorf("%s is %v: it must be positive", "Timeout", o.Timeout)
+		return fmt.Errorf("Options.Timeout is %v: it must be positive", o.Timeout)
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"path"
 	"slices"
+
+	"universal-transformer/paper"
 )
 
 // A Verdict says how our measurement of a table or claim compares with the paper's.
@@ -49,7 +51,7 @@ func headline(where, what, paper string, judge func(book) judgement) claim {
 
 const introduction = `# Results
 
-The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s. On bAbI, the paper's Transformer has 15.2 to 26.8 %% errors. Ours is trained like our UT and has as few errors, so the advantage that the paper reports there is not seen.
+The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s.%[4]s
 
 *Reached with changes* means that our figure reaches the paper's, but the model or its training differs from the paper's. *Not comparable* means that our data are too different, our runs too few for a test, or the task is not solved. *Shown by construction* means that tests build such a model and check it on finite inputs; nothing was trained. Single runs and differences marked † count in no comparison of models; † marks the difference from a model that was not trained alike. *Halting* is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has the reasons for all verdicts, with all figures and tests.
 
@@ -95,11 +97,29 @@ func (p *page) verdicts() {
 	p.files[verdictsPage] = all.text.Bytes()
 
 	place := path.Join(p.folder, verdictsPage)
-	p.printf(introduction, sum(counted), p.folder, place)
+	p.printf(introduction, sum(counted), p.folder, place, p.book.transformerNote())
 	p.lines("The tables", tables)
 	p.lines("The claims", slices.Concat(stated, further))
 	short := slices.DeleteFunc(slices.Clone(counted), func(c judged) bool { return c.detail })
 	p.printf(tablesIntroduction, len(counted)-len(short), place)
+}
+
+// transformerNote says how the paper's Transformer and ours do on bAbI. It returns "" without several comparisons of ours.
+func (b book) transformerNote() string {
+	j := judgeBabiModels("", "-transformer")(b)
+	if j.brief == "" {
+		return ""
+	}
+	var published []float64
+	for _, s := range paper.BabiSettings {
+		published = append(published, paper.PublishedBabi("babi-"+s.Name+"-transformer").Average)
+	}
+	low, high := extremes(published, func(v float64) float64 { return v })
+	text := fmt.Sprintf(" On bAbI, the paper's Transformer has %.1f to %.1f %% errors. Ours is trained like our UT, which is %s.", low, high, j.brief)
+	if j.verdict == NotReproduced && j.reason != "" {
+		text += " So the advantage that the paper reports there is not seen."
+	}
+	return text
 }
 
 // judged is a claim with the judgement on it.
