@@ -56,19 +56,24 @@ func planBlocks(x *exec.BlockAttention, gemm *kernel.Gemm) {
 		g.Direct = g.CanReadDirectly()
 		return g
 	}
+	copied := func(g kernel.Matmul) (_ kernel.Matmul, block int) { // its right operand is rows of keys or values, copied or packed
+		if g = direct(g); g.Direct {
+			g.BK = x.D * size
+			return g, x.Columns * g.BK
+		}
+		return g, g.PackedBytes()
+	}
 	x.ProductQK = product(x.M, x.N, x.D, x.Q.Row, size, x.K.Step, x.K.Row, row)
 	x.Packed[0] = x.ProductQK.PackedBytes()
 	if !x.Backward {
-		x.ProductPV = direct(product(x.Height, x.D, x.Columns, row, size, x.V.Row, size, x.D*size))
-		x.PackedBlock = x.ProductPV.PackedBytes()
+		x.ProductPV, x.PackedBlock = copied(product(x.Height, x.D, x.Columns, row, size, x.V.Row, size, x.D*size))
 		return
 	}
 	x.ProductDP = product(x.M, x.N, x.D, x.DOut.Row, size, size, x.V.Row, row)
 	x.Packed[1] = x.ProductDP.PackedBytes()
-	x.ProductDQ = direct(product(x.Height, x.D, x.Columns, row, size, x.K.Row, size, x.DQ.Row))
+	x.ProductDQ, x.PackedBlock = copied(product(x.Height, x.D, x.Columns, row, size, x.K.Row, size, x.DQ.Row))
 	x.ProductDV = direct(product(x.Columns, x.D, x.Height, size, row, x.DOut.Row, size, x.DV.Row))
 	x.ProductDK = direct(product(x.Columns, x.D, x.Height, size, row, x.Q.Row, size, x.DK.Row))
-	x.PackedBlock = x.ProductDQ.PackedBytes()
 	x.PackedQueries = max(x.ProductDV.PackedBytes(), x.ProductDK.PackedBytes())
 }
 

@@ -139,9 +139,13 @@ func (p *blockPart[T]) startHead(i int) {
 	p.packBlocks(&p.ProductPV, v, p.V.Row)
 }
 
-// packBlocks packs the right operand of a product that sums over keys, a block after the other.
+// packBlocks packs the right operand of a product that sums over keys, a block after the other. Rows that could be read in place are
+// copied: in the operand, which has the rows of all heads, they lie far apart, in few lines of the first cache and in many pages.
 func (p *blockPart[T]) packBlocks(g *kernel.Matmul, right unsafe.Pointer, row int) {
 	if g.Direct {
+		for r := range p.N {
+			copyBytes(unsafe.Add(p.packedBlocks, r*g.BK), unsafe.Add(right, r*row), g.BK)
+		}
 		return
 	}
 	for c0 := 0; c0 < p.N; c0 += p.Columns {
@@ -152,10 +156,7 @@ func (p *blockPart[T]) packBlocks(g *kernel.Matmul, right unsafe.Pointer, row in
 }
 
 // ofBlock returns the right operand, from key c0 on, of a product that sums over keys.
-func (p *blockPart[T]) ofBlock(g *kernel.Matmul, right unsafe.Pointer, row, c0 int) unsafe.Pointer {
-	if g.Direct {
-		return unsafe.Add(right, c0*row)
-	}
+func (p *blockPart[T]) ofBlock(c0 int) unsafe.Pointer {
 	return unsafe.Add(p.packedBlocks, c0/p.Columns*p.PackedBlock)
 }
 
@@ -249,7 +250,7 @@ func (p *blockPart[T]) forwardBlock(k block, q, v unsafe.Pointer, first bool) {
 	}
 	g := p.ProductPV
 	g.M, g.K = n, k.c1-k.c0
-	g.Multiply(p.gemm, unsafe.Pointer(&p.scores[0]), p.ofBlock(&g, v, p.V.Row, k.c0), unsafe.Pointer(&p.out[0]), nil, g.All(), !first)
+	g.Multiply(p.gemm, unsafe.Pointer(&p.scores[0]), p.ofBlock(k.c0), unsafe.Pointer(&p.out[0]), nil, g.All(), !first)
 }
 
 // scaleOut multiplies the rows of the result by factors, in plain loops where there are no kernels for it.

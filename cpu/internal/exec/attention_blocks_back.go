@@ -76,8 +76,7 @@ func (p *blockPart[T]) backwardBlock(k block, s strip, dk, dv unsafe.Pointer, fi
 	}
 	g := p.ProductDQ
 	g.M, g.K = s.n, k.c1-k.c0
-	keys := p.ofBlock(&g, p.K.at(p.fr, p.b, p.head), p.K.Row, k.c0)
-	g.Multiply(p.gemm, unsafe.Pointer(&p.dScores[0]), keys, s.dq, nil, g.All(), !first)
+	g.Multiply(p.gemm, unsafe.Pointer(&p.dScores[0]), p.ofBlock(k.c0), s.dq, nil, g.All(), !first)
 	p.overQueries(p.ProductDV, p.scores, s.rightGradOut, unsafe.Add(dv, k.c0*p.DV.Row), k)
 	p.overQueries(p.ProductDK, p.dScores, s.rightQ, unsafe.Add(dk, k.c0*p.DK.Row), k)
 }
