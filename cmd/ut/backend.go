@@ -39,6 +39,18 @@ func trainingBackend(name string) (compute.Backend, error) {
 	return backend, nil
 }
 
+// checkTraining opens and closes the backend of a command that reads data before it trains, unless that is XLA, which takes long to open.
+func checkTraining(name string) error {
+	if engine.Threads(cmp.Or(name, engine.Default)) == 0 {
+		return nil
+	}
+	backend, err := trainingBackend(name)
+	if err == nil {
+		backend.Finalize()
+	}
+	return err
+}
+
 // using opens a backend, calls work and closes the backend.
 func using(name string, work func(compute.Backend) error) error {
 	return usingDevices(name, 1, work)

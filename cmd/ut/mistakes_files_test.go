@@ -112,6 +112,7 @@ var fileMistakes = []mistake{
 	{"table run 1 --rows babi-10k-single --columns 21", 2, `column "task21" of table 1 is not known: it has task01, `, ""},
 	{"table run 1 --rows babi-10k-single --columns={nothing}", 2, "--columns is empty", ""},
 	{"table run 1 --rows babi-10k-single --data nowhere", 1, "name the data with --data", ""},
+	{"table run 1 --rows babi-10k-single --data nowhere --backend cpu:scalar,products=int8", 1, "products=int8 is for inference: train without it", ""},
 	{"table run 1 --rows babi-10k-single --data {folder}", 1, "{folder}: no files of bAbI", ""},
 	{"table run 1 --rows babi-10k-single --data {stories} --set model.widht=5", 1, `did you mean "model.width"?`, ""},
 

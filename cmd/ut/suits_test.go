@@ -35,7 +35,11 @@ func TestFlagsThatDoNotSuitTheModel(t *testing.T) {
 	if err := os.Remove(path); err != nil { // so that data that are read are an error
 		t.Fatal(err)
 	}
-	nowhere := filepath.Join(t.TempDir(), "nowhere")
+	dir := t.TempDir()
+	nowhere, grid := filepath.Join(dir, "nowhere"), pairsSweep(t, dir)
+	if err := os.Remove(filepath.Join(dir, "pairs.tsv")); err != nil {
+		t.Fatal(err)
+	}
 	for want, args := range map[string][]string{
 		"ut: --errors: " + path + " is evaluated by probabilities, so there are no answers\n":                {"eval", text, "--errors", filepath.Join(t.TempDir(), "x")},
 		"ut: --diagnose: " + path + " is not answered by sequences: only decoded answers can be diagnosed\n": {"eval", text, "--diagnose"},
@@ -48,6 +52,7 @@ func TestFlagsThatDoNotSuitTheModel(t *testing.T) {
 		"ut: training.pretrained: " + nowhere + " is not a run directory":                                    {"train", "own-text", "--set", "task.path=" + path, "--pretrained", nowhere},
 		"ut: backend \"gpu\" is not known":                                                                   {"sweep", nowhere, "--backend", "gpu"},
 		"ut: backend \"cpu:gpu\": option":                                                                    {"table", "run", "1", "--data", nowhere, "--backend", "cpu:gpu"},
+		"products=int8 is for inference":                                                                     {"sweep", grid, "--backend", "cpu:scalar,products=int8"},
 		filepath.Join(nowhere, "page.html") + " cannot be written":                                           {"trace", copier, "--input", "x", "--out", filepath.Join(nowhere, "page.html")},
 	} {
 		r := ut(t, args...)

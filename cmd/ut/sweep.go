@@ -176,6 +176,9 @@ func listCells(w io.Writer, cells []sweep.Cell) error {
 // train trains and measures the cells without a result.
 func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string, file sweep.File, cells []sweep.Cell) error {
 	defer ignoreHangup()()
+	if err := checkTraining(f.backend); err != nil {
+		return err
+	}
 	for _, cell := range cells {
 		if r, _, done, err := cell.Done(); err == nil && done && cell.Changed(r) {
 			return fmt.Errorf("%s has a result of another configuration: remove it and %s, or choose another folder with --out",

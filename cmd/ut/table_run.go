@@ -151,6 +151,11 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err := f.read(c, args, group); err != nil {
 		return err
 	}
+	if !f.dryRun {
+		if err := checkTraining(f.backend); err != nil {
+			return err
+		}
+	}
 	var cells []sweep.Cell
 	var skipped []error
 	err := interruptible(c.Context(), func() (err error) {
