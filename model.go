@@ -157,9 +157,9 @@ func answersOf(found []pipeline.Answer) []Answer {
 	return answers
 }
 
-// Stream writes the answers to inputs, one per line and in order, token by token as they are generated, and returns them as Decode does.
-// An input that cannot be answered gets an empty line, and Stream also returns [LineErrors]. If ctx ends, the last line that was written may be a part of
-// an answer; it has no line break.
+// Stream writes the answers to inputs, one per line and in order, token by token as they are generated, and returns them as Decode does. An
+// input that cannot be answered gets an empty line, and Stream also returns [LineErrors]. If ctx ends, the last line that was written may
+// be a part of an answer; it has no line break.
 func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o DecodeOptions) ([]Answer, error) {
 	if err := m.begin(); err != nil {
 		return nil, err

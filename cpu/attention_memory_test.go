@@ -13,9 +13,9 @@ import (
 )
 
 // The memory of attention to 4,096 keys: attention.Core without options, causal or with a mask does not keep the scores, with and without
-// gradients. Attention in other forms does: written in plain operations, with a bias, lengths, a cap of the scores or coefficients, or with fewer heads of
-// keys than of queries.
-// Caught when planted: attention in blocks for twice as many keys only; a gradient that is computed as a whole.
+// gradients. Attention in other forms does: written in plain operations, with a bias, lengths, a cap of the scores or coefficients, or with
+// fewer heads of keys than of queries. Caught when planted: attention in blocks for twice as many keys only; a gradient that is computed as
+// a whole.
 func TestAttentionMemory(t *testing.T) {
 	const length, heads, channels = 4096, 4, 16
 	const scores = 4 * heads * length * length // bytes

@@ -88,7 +88,7 @@ func flatPointer(flat any) unsafe.Pointer {
 // copyFlat copies between slices of the same type. It returns false if they differ in type or length.
 func copyFlat(dst, src any) bool {
 	d, s := reflect.ValueOf(dst), reflect.ValueOf(src)
-	if d.Kind() != reflect.Slice || d.Type() != s.Type() || d.Len() != s.Len() {
+	if d.Kind() != reflect.Slice || s.Kind() != reflect.Slice || d.Type() != s.Type() || d.Len() != s.Len() {
 		return false
 	}
 	reflect.Copy(d, s)
@@ -107,8 +107,12 @@ func (buf *buffer) Finalize() error {
 	return nil
 }
 
-// successor returns a buffer with the memory of buf, which loses it. An execution that reads buf may continue.
+// successor returns a buffer with the memory of buf, which loses it. It returns nil if the content must stay, because another execution than the
+// caller's reads it or because it is frozen.
 func (buf *buffer) successor(shape shapes.Shape) *buffer {
+	if buf.frozen.Load() || !buf.readers.CompareAndSwap(1, closed) {
+		return nil
+	}
 	next := &buffer{backend: buf.backend, shape: shape, flat: buf.flat, data: buf.data}
 	next.seen.Store(buf.seen.Load())
 	buf.flat, buf.data = nil, nil
@@ -194,6 +198,9 @@ func (buf *buffer) Borrow() (flat any, err error) {
 func (buf *buffer) CopyToDevice(device compute.DeviceNum) (compute.Buffer, error) {
 	if device != 0 {
 		return nil, fmt.Errorf("backend %q has only device 0, got %d", BackendName, device)
+	}
+	if buf.flat == nil {
+		return nil, fmt.Errorf("buffer %s was finalized", buf.shape)
 	}
 	return buf.backend.BufferFromFlatData(0, buf.flat, buf.shape)
 }

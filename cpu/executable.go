@@ -57,6 +57,10 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	if err != nil {
 		return nil, err
 	}
+	if err := e.fitsResults(donate); err != nil {
+		release(in, nil)
+		return nil, err
+	}
 	params := make([]unsafe.Pointer, len(in))
 	for i, buf := range in {
 		params[i] = buf.data
@@ -65,9 +69,10 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	results := make([]unsafe.Pointer, len(e.outputs))
 	for i, shape := range e.outputs {
 		var out *buffer
-		if d := e.main.Donors[i]; d >= 0 && d < len(donate) && donate[d] && distinct(params, d) {
+		if d := e.main.Donors[i]; d >= 0 && donated(donate, d) {
 			out = in[d].successor(shape)
-		} else {
+		}
+		if out == nil {
 			out = e.backend.newBuffer(shape)
 		}
 		outs[i], results[i] = out, out.data
@@ -76,6 +81,20 @@ func (e *executable) Execute(inputs []compute.Buffer, donate []bool, device comp
 	release(in, donate)
 	return outs, nil
 }
+
+// fitsResults returns an error if there is no memory for the results that could reuse parameters, but get none. The others are part of what
+// was checked when the graph was compiled.
+func (e *executable) fitsResults(donate []bool) error {
+	bytes := 0
+	for i, d := range e.main.Donors {
+		if d >= 0 && !donated(donate, d) {
+			bytes += int(e.outputs[i].ByteSize())
+		}
+	}
+	return e.backend.fits("the results of a computation", bytes, 0)
+}
+
+func donated(donate []bool, param int) bool { return param < len(donate) && donate[param] }
 
 // packed returns the memory of the operands that are packed from frozen buffers, nil for others.
 func (e *executable) packed(in []*buffer) []unsafe.Pointer {
@@ -90,16 +109,6 @@ func (e *executable) packed(in []*buffer) []unsafe.Pointer {
 		}
 	}
 	return list
-}
-
-// distinct reports whether parameter d shares its memory with no other parameter.
-func distinct(params []unsafe.Pointer, d int) bool {
-	for i, p := range params {
-		if i != d && p == params[d] {
-			return false
-		}
-	}
-	return true
 }
 
 // compile makes the main function executable, on the portable backend if and only if it contains something without a kernel.
@@ -164,8 +173,10 @@ func checkInput(input compute.Buffer, want shapes.Shape) (*buffer, error) {
 // release ends the use of buffers by an execution, and finalizes donated ones.
 func release(inputs []*buffer, donate []bool) {
 	for i, buf := range inputs {
-		buf.readers.Add(-1)
-		if i < len(donate) && donate[i] {
+		if buf.readers.Load() != closed { // by successor
+			buf.readers.Add(-1)
+		}
+		if donated(donate, i) {
 			buf.Finalize()
 		}
 	}

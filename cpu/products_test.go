@@ -199,7 +199,8 @@ func TestInt8Products(t *testing.T) {
 	}
 }
 
-// int8Bound returns the product of a row by column j of n, and how far it may be off if each term is half a unit off. steps are the units of a column.
+// int8Bound returns the product of a row by column j of n, and how far it may be off if each term is half a unit off. steps are the units
+// of a column.
 func int8Bound(row, w []float32, j, n int, steps float64) (exact, bound float64) {
 	var largestX, largestW, sumX, sumW float64
 	for l, x := range row {
@@ -254,8 +255,8 @@ func TestSmallProductsAreNotRounded(t *testing.T) {
 	}
 }
 
-// The gradients of a transformer all of whose products are rounded point where they point in float32: each within a tenth of its length, and not at it.
-// Caught when planted: a weight and its transpose packed as if they were the same.
+// The gradients of a transformer all of whose products are rounded point where they point in float32: each within a tenth of its length,
+// and not at it. Caught when planted: a weight and its transpose packed as if they were the same.
 func TestRoundedGradients(t *testing.T) {
 	c := middle
 	c.dtype = dtypes.Float32

@@ -22,8 +22,9 @@ import (
 //   - when the best finished score, or the one of rank Best, is at least log p / ((5 + limit) / 6)^Alpha of the most probable running
 //     sequence: log p only decreases, and no answer has a larger penalty, so no running sequence can become better.
 //
-// The result is the finished sequence with the best score, or the Best best. If none has ended within the limit, it is the best running one, scored in
-// the same way. A beam of width 1 is greedy decoding, as in the authors' code: there is nothing to choose from, whatever Alpha is.
+// The result is the finished sequence with the best score, or the Best best. If none has ended within the limit, it is the best running
+// one, scored in the same way. A beam of width 1 is greedy decoding, as in the authors' code: there is nothing to choose from, whatever
+// Alpha is.
 type Beam struct {
 	Width int     // number of hypotheses kept, at least 1; 1 is greedy decoding
 	Alpha float64 // length penalty, 0 for none; the authors use 0.6

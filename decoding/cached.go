@@ -249,8 +249,8 @@ func (d *Decoder) cacheSourceGraph(scope *model.Scope, nodes []*Node) []*Node {
 	return d.model.CacheSource(scope, nodes[0])
 }
 
-// nextGraph computes the log-probabilities [R, V] after tokens [R, N], in float64 if memory is shared, and the updated cache. Its inputs are the tokens, the number of
-// tokens read before (a scalar), the results of cacheSourceGraph, and the cache.
+// nextGraph computes the log-probabilities [R, V] after tokens [R, N], in float64 if memory is shared, and the updated cache. Its inputs
+// are the tokens, the number of tokens read before (a scalar), the results of cacheSourceGraph, and the cache.
 func (d *Decoder) nextGraph(scope *model.Scope, nodes []*Node) []*Node {
 	logP, cache := d.nextTokens(scope, nodes)
 	return append([]*Node{logP}, cache.Tensors...)

@@ -3,11 +3,12 @@
 // language models in two ways: with a KV cache, where a token costs the work of one position, and by rerunning the decoder over the
 // whole prefix, as the authors' code does. The tests compare the two.
 //
-// For each row, the cache holds the keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with
-// separable convolutions of F channels another T (2 D + 4 F). For each source, independently of the beam and once for all steps, it
-// holds keys and values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 32 if longer
-// answers are expected, or at 64 on backends that compile slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network holds the
-// state and the cell of each layer, 2 D numbers, for any S; for each source it holds the same again and, with attention, M D more.
+// For each row, the cache holds the keys and values of every step, 2 T S D numbers for T steps, capacity S and width D, and with separable
+// convolutions of F channels another T (2 D + 4 F). For each source, independently of the beam and once for all steps, it holds keys and
+// values of its M positions, 2 M D numbers, or 2 T M D with untied layers. S starts at 16, or at 32 if longer answers are expected, or at
+// 64 on backends that compile slowly, and grows by half when it is reached, so that there are few shapes. The cache of a recurrent network
+// holds the state and the cell of each layer, 2 D numbers, for any S; for each source it holds the same again and, with attention, M D
+// more.
 //
 // Letters: B sources, R rows (hypotheses extended together), N tokens so far, V vocabulary.
 package decoding

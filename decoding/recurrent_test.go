@@ -13,8 +13,8 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// Recurrent networks, and a Neural GPU, whose state is all of its answer, decoded token by token, from a state, give the logits of running over source and prefix again: rows in another
-// order, twice, and given up on the way, prompts of unequal lengths, and beam searches.
+// Recurrent networks, and a Neural GPU, whose state is all of its answer, decoded token by token, from a state, give the logits of running
+// over source and prefix again: rows in another order, twice, and given up on the way, prompts of unequal lengths, and beam searches.
 // Caught when planted: a decoder that always starts from the source, or never; cells and states mixed up; the source of another row.
 func TestRecurrentStateAgreesWithoutIt(t *testing.T) {
 	sources := [][]vocab.ID{{3, 5, 2}, {4, 2, 5, 5, 4, 3, 2, 2, 4}, {5, 4}}

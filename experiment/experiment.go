@@ -213,8 +213,8 @@ func (r Run) fits() error {
 // OpenTask reads the data of the run's task.
 func (r Run) OpenTask() (task.Task, error) { return r.openTask(r.Task.Value.Open) }
 
-// OpenTaskWith is like OpenTask, for a run that was trained with these vocabularies: they are used although the data may have changed since. A task that
-// does not make its vocabularies from the data alone has its own.
+// OpenTaskWith is like OpenTask, for a run that was trained with these vocabularies: they are used although the data may have changed
+// since. A task that does not make its vocabularies from the data alone has its own.
 func (r Run) OpenTaskWith(v task.Vocabularies) (task.Task, error) {
 	reopener, ok := r.Task.Value.(task.Reopener)
 	if !ok {

@@ -302,7 +302,8 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// FieldsWith assigns values that no run may have together, and removes what they replace. Two runs that differ in assigned fields alone have the same fields.
+// FieldsWith assigns values that no run may have together, and removes what they replace. Two runs that differ in assigned fields alone
+// have the same fields.
 func TestFieldsWith(t *testing.T) {
 	values := []string{"task.rename=false", "task.babi.rename_share=1", "training.batch.tokens=500", `model.transition={"feedforward": {"filter": 64}}`}
 	plain := recipes.MustRun("babi-1k-single-renamed/task13")

@@ -8,11 +8,11 @@ import (
 	"universal-transformer/internal/strictjson"
 )
 
-// decodeLike reads JSON as a new value of the prototype's type. Fields that JSON does not name are as in the prototype. Memory that JSON may change is not
-// shared with the prototype; unexported fields and those that JSON ignores are copied as in an assignment.
+// decodeLike reads JSON as a new value of the prototype's type. Fields that JSON does not name are as in the prototype. Memory that JSON
+// may change is not shared with the prototype; unexported fields and those that JSON ignores are copied as in an assignment.
 //
-// JSON adds to the members of a map and to the fields of the elements of a slice. So slices and maps are read twice, into nil and into empty ones: those
-// that JSON names are nil both times or not at all.
+// JSON adds to the members of a map and to the fields of the elements of a slice. So slices and maps are read twice, into nil and into
+// empty ones: those that JSON names are nil both times or not at all.
 func decodeLike(prototype any, data []byte) (any, error) {
 	from := reflect.ValueOf(prototype)
 	var read [2]reflect.Value

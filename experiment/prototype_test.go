@@ -49,10 +49,10 @@ func sharing() Sharing {
 	}
 }
 
-// A run that is read shares nothing that reading changes, neither with the values in Extensions nor with other runs; slices and maps that JSON names have
-// what it says, others what the value has.
-// Caught when planted: a copy that shares slices, maps, pointers, pointers in interfaces, elements of arrays, fields of embedded structs or the memory of a
-// big.Int; null that leaves the value's slice; lists and maps that JSON does not name left empty, also below pointers and in arrays; a copy of what JSON ignores.
+// A run that is read shares nothing that reading changes, neither with the values in Extensions nor with other runs; slices and maps that
+// JSON names have what it says, others what the value has. Caught when planted: a copy that shares slices, maps, pointers, pointers in
+// interfaces, elements of arrays, fields of embedded structs or the memory of a big.Int; null that leaves the value's slice; lists and maps
+// that JSON does not name left empty, also below pointers and in arrays; a copy of what JSON ignores.
 func TestReadRunsShareNothing(t *testing.T) {
 	value := sharing()
 	x := experiment.Extensions{Halting: []halting.Policy{value}}

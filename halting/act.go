@@ -154,8 +154,9 @@ func (h *haltingState) end(now *Node, withRemainder bool) *Node {
 }
 
 func (h *haltingState) outcome(state *Node) Outcome {
-	return Outcome{
-		State: state, Updates: StopGradient(h.nUpdates), Remainders: h.remainders, Weights: h.weights, Limit: h.limit, Unfinished: h.stillRunning,
-		Reach: h.reach,
+	o := Outcome{State: state, Updates: StopGradient(h.nUpdates), Remainders: h.remainders, Weights: h.weights, Limit: h.limit, Reach: h.reach}
+	if len(h.weights) < h.limit {
+		o.Unfinished = h.stillRunning // after the last step, positions that Listing leaves running have nothing left to compute
 	}
+	return o
 }

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// MaxSteps is the maximum number of steps that a policy may be given: a graph contains every step. Only [Length] without a maximum takes more, as many
-// as the source has positions.
+// MaxSteps is the maximum number of steps that a policy may be given: a graph contains every step. Only [Length] without a maximum takes
+// more, as many as the source has positions.
 const MaxSteps = 1000
 
 // leastThreshold is far below any useful threshold, and far above those of which 1 - threshold is 1 in float64.

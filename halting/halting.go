@@ -75,7 +75,8 @@ type Recurrence struct {
 	// Source is the source's mask [B, positions]; only [Length] reads it.
 	Source *Node
 
-	// AddCoordinates returns X = H^{t-1} + P^t of step t, from 1, which Revise must not have made yet. Adaptive policies compute p from X, before attention.
+	// AddCoordinates returns X = H^{t-1} + P^t of step t, from 1, which Revise must not have made yet. Adaptive policies compute p from X,
+	// before attention.
 	AddCoordinates func(t int, state *Node) *Node
 	// Revise is the rest of step t, attention and transition: it maps X to H^t. It is called once for each step from 1, in order.
 	Revise func(t int, x *Node) *Node

@@ -193,10 +193,10 @@ func (e LineErrors) Unwrap() (errs []error) {
 	return errs
 }
 
-// Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are
-// decoded together, so answers after the first unfinished one wait for it. If ctx ends, so does the output: its last line may be a part of an answer,
-// without a line break. Nothing is written after Stream has returned. It returns the answers as Decode does. Lines without an answer are written empty,
-// and Stream returns [LineErrors] at the end. It cannot return details.
+// Stream writes the answers to lines of text, one per line and in order, token by token as the model generates them. Sequences are decoded
+// together, so answers after the first unfinished one wait for it. If ctx ends, so does the output: its last line may be a part of an
+// answer, without a line break. Nothing is written after Stream has returned. It returns the answers as Decode does. Lines without an
+// answer are written empty, and Stream returns [LineErrors] at the end. It cannot return details.
 func (m *Model) Stream(ctx context.Context, w io.Writer, lines []string, o DecodeOptions) ([]Answer, error) {
 	answers, err := m.StreamTokens(ctx, w, lines, o, nil)
 	if err != nil {

@@ -104,8 +104,8 @@ func TestShortestRuns(t *testing.T) {
 	}
 }
 
-// Validation examples have the lengths that the configuration gives, and data without a choice of lengths refuse it before there is a directory; so do tasks without hard cases.
-// Caught when planted: lengths as in training; a directory that is left behind.
+// Validation examples have the lengths that the configuration gives, and data without a choice of lengths refuse it before there is a
+// directory; so do tasks without hard cases. Caught when planted: lengths as in training; a directory that is left behind.
 func TestValidationLengths(t *testing.T) {
 	r := brief(t, pairs())
 	r.Training.ValidationLengths = experiment.Lengths{From: 7, To: 9}

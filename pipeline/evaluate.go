@@ -103,7 +103,8 @@ func (m *Model) checkProtocol(p Protocol) error {
 
 var errTwoCaches = errors.New("Protocol.Cache and Protocol.TuneCache are both set: choose one")
 
-// checkExamples returns an error if the examples to evaluate on are chosen wrongly, or in two ways. Of the examples of a file only the number is chosen.
+// checkExamples returns an error if the examples to evaluate on are chosen wrongly, or in two ways. Of the examples of a file only the
+// number is chosen.
 func (p Protocol) checkExamples() error {
 	s := p.Selection
 	if err := s.Validate(); err != nil || p.File == "" {

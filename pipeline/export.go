@@ -53,8 +53,8 @@ func (m *Model) exportTo(dir string) error {
 	}{m.Run, m.Vocabularies})
 }
 
-// ExportONNX writes the model as ONNX graphs to the run directory's export/, and returns their paths; see package onnxfile. A build without the tag onnx
-// returns an error that says how to build.
+// ExportONNX writes the model as ONNX graphs to the run directory's export/, and returns their paths; see package onnxfile. A build without
+// the tag onnx returns an error that says how to build.
 func (m *Model) ExportONNX(s onnxfile.Sizes) ([]string, error) {
 	s.Words = m.Vocabularies.TokensPerPosition
 	store := model.NewStore()

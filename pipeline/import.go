@@ -13,9 +13,9 @@ import (
 	"universal-transformer/universal"
 )
 
-// Import writes a run directory, like that of [Model.ExportRun], with variables of tensor2tensor's Universal Transformer. data are a safetensors
-// file or an npz archive. Task and training are those of r; the model is that of the variables, for the vocabularies v. It returns the complete run, and notes
-// that say what was left out or assumed.
+// Import writes a run directory, like that of [Model.ExportRun], with variables of tensor2tensor's Universal Transformer. data are a
+// safetensors file or an npz archive. Task and training are those of r; the model is that of the variables, for the vocabularies v. It
+// returns the complete run, and notes that say what was left out or assumed.
 func Import(dir string, backend compute.Backend, r experiment.Run, v task.Vocabularies, data []byte, o t2t.Options) (experiment.Run, []string, error) {
 	variables, err := readVariables(data)
 	if err != nil {

@@ -66,8 +66,8 @@ func TestLongTexts(t *testing.T) {
 	}
 }
 
-// A protocol that is invalid, or that asks for something without effect, is an error before anything is read.
-// Caught when planted: lengths without a limit; each case of a beam accepted; Check without the checks of examples and caches; each field beside File accepted.
+// A protocol that is invalid, or that asks for something without effect, is an error before anything is read. Caught when planted: lengths
+// without a limit; each case of a beam accepted; Check without the checks of examples and caches; each field beside File accepted.
 func TestInvalidProtocols(t *testing.T) {
 	m, err := Load("testdata/copier", enginetest.Backend(t))
 	if err != nil {

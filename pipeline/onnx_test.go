@@ -18,9 +18,9 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// ONNX Runtime, as its Python package, computes the program's logits from the graphs of the random configurations, to 1e-4 of the largest: of classifiers
-// and taggers at once, of others token by token with encoder and cache. Pointers are refused.
-// Caught when planted: a cache that is not passed on; windows of a convolution filled from the wrong side; a mask that is left out.
+// ONNX Runtime, as its Python package, computes the program's logits from the graphs of the random configurations, to 1e-4 of the largest:
+// of classifiers and taggers at once, of others token by token with encoder and cache. Pointers are refused. Caught when planted: a cache
+// that is not passed on; windows of a convolution filled from the wrong side; a mask that is left out.
 func TestONNX(t *testing.T) {
 	python := pythonWith(t, "onnxruntime")
 	if os.Getenv("ONNXRUNTIME_SHARED_LIBRARY_PATH") == "" {

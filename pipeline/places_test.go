@@ -21,9 +21,9 @@ func dataOf(t *testing.T, r experiment.Run) string {
 	return files[0].Path
 }
 
-// A run finds its data from another working directory, after it was moved with them, and where they lie beside it, which it says; data
-// that are nowhere keep their path. A path that is set on resume counts from the working directory.
-// Caught when planted: a run directory taken for data; paths that begin in the present directory; data beside the run without a message; a new path that stays relative.
+// A run finds its data from another working directory, after it was moved with them, and where they lie beside it, which it says; data that
+// are nowhere keep their path. A path that is set on resume counts from the working directory. Caught when planted: a run directory taken
+// for data; paths that begin in the present directory; data beside the run without a message; a new path that stays relative.
 func TestRunFindsItsData(t *testing.T) {
 	root := t.TempDir()
 	write := func(elements ...string) string {

@@ -24,11 +24,11 @@ import (
 	"universal-transformer/universal"
 )
 
-// The readers in docs compute what the program computes, from an export alone: random configurations that together have every variant of every
-// part, with random weights and rows of several lengths, agree to 1e-5 of the largest logit.
-// Caught when planted: coordinates counted from 0; blocks of both_ends in another order; the final norm left out, or that of another layer; a
-// remainder at the limit with listing; the state of a halted position changed; scale_steps left out; even windows centred the other way; separators
-// forgotten; the target's segment from 1; the projection of a tied readout left out; kappa for alpha; masks of positions forgotten; a mean over padding.
+// The readers in docs compute what the program computes, from an export alone: random configurations that together have every variant of
+// every part, with random weights and rows of several lengths, agree to 1e-5 of the largest logit. Caught when planted: coordinates counted
+// from 0; blocks of both_ends in another order; the final norm left out, or that of another layer; a remainder at the limit with listing;
+// the state of a halted position changed; scale_steps left out; even windows centred the other way; separators forgotten; the target's
+// segment from 1; the projection of a tied readout left out; kappa for alpha; masks of positions forgotten; a mean over padding.
 func TestReadersInNumPy(t *testing.T) {
 	python := pythonWith(t, "numpy")
 	dir := t.TempDir()
@@ -186,7 +186,8 @@ func randomize(t *testing.T, store *model.Store, rng *rand.Rand) {
 	}
 }
 
-// checkCoverage fails unless every variant of every part, and both values of every switch, occur, and adaptive models halt after several numbers of steps, besides the 0 of padding.
+// checkCoverage fails unless every variant of every part, and both values of every switch, occur, and adaptive models halt after several
+// numbers of steps, besides the 0 of padding.
 func checkCoverage(t *testing.T, cases []portableCase) {
 	t.Helper()
 	var all strings.Builder

@@ -73,8 +73,9 @@ func TestStop(t *testing.T) {
 	}
 }
 
-// A text of Stop is compared with an answer as the model writes it, whose line breaks are spaces in the text that Decode returns and Stream writes.
-// Caught when planted: texts compared after line breaks were replaced, in decoding, in the answer and in what is written; an answer cut at another place.
+// A text of Stop is compared with an answer as the model writes it, whose line breaks are spaces in the text that Decode returns and Stream
+// writes. Caught when planted: texts compared after line breaks were replaced, in decoding, in the answer and in what is written; an answer
+// cut at another place.
 func TestStopAtALineBreak(t *testing.T) {
 	m := lineWriter(t)
 	o := pipeline.DecodeOptions{Method: decoding.Method{Sampling: decoding.Sampling{Temperature: 1, TopP: 1}, Seed: 3}, MaxLength: 12}

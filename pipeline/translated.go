@@ -130,8 +130,8 @@ func (m tokenMap) notes(from, to task.Vocabularies) (lines []string) {
 	return lines
 }
 
-// move returns a matrix whose rows (axis 0) or columns (axis 1) belong to the tokens of the new vocabulary: those of the matrix p for the old one or, for new
-// tokens, those of initial.
+// move returns a matrix whose rows (axis 0) or columns (axis 1) belong to the tokens of the new vocabulary: those of the matrix p for the
+// old one or, for new tokens, those of initial.
 func (m tokenMap) move(p, initial safetensors.Tensor, axis int) (safetensors.Tensor, error) {
 	other := 1 - axis
 	if len(p.Shape) != 2 || len(initial.Shape) != 2 || p.Shape[other] != initial.Shape[other] || initial.Shape[axis] != len(m.old) || p.DType != initial.DType {

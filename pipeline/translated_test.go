@@ -123,10 +123,10 @@ func at(r experiment.Run, path string) experiment.Run {
 	return r
 }
 
-// A run that starts from another one finds its tokens by name: those of the same letters in another order of frequency, hence with other ids, have the
-// rows of embeddings and the columns of readouts that they had; new ones have those of a new run, and are reported. With a learning rate that
-// changes nothing, the tables stay as they begin.
-// Caught when planted: rows by id; columns as rows; source and target exchanged; new rows of zeros; classes by id; no report.
+// A run that starts from another one finds its tokens by name: those of the same letters in another order of frequency, hence with other
+// ids, have the rows of embeddings and the columns of readouts that they had; new ones have those of a new run, and are reported. With a
+// learning rate that changes nothing, the tables stay as they begin. Caught when planted: rows by id; columns as rows; source and target
+// exchanged; new rows of zeros; classes by id; no report.
 func TestPretrainedFindsTokens(t *testing.T) {
 	before, after := words(t, "abcdefg", "red", "green", "blue"), words(t, "ghfaxcbed", "blue", "white", "red")
 	for name, r := range pretrainedKinds(t) {

@@ -37,7 +37,8 @@ func failureOf(err error) failure {
 	return failure{status: http.StatusInternalServerError, message: message}
 }
 
-// statusClientClosed is the status in the metrics of requests whose clients have closed the connection or do not read the answer; nginx uses the same number.
+// statusClientClosed is the status in the metrics of requests whose clients have closed the connection or do not read the answer; nginx
+// uses the same number.
 const statusClientClosed = 499
 
 // errorJSON is the body of a failure.

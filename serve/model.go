@@ -115,8 +115,9 @@ func (e *entry) marked() (m mark, ok bool, err error) {
 	return m, ok, err
 }
 
-// reload loads the best checkpoint if another one is marked than was tried last, also by another run in the directory. It returns the step of the loaded checkpoint, or 0 if
-// nothing had to be done; with an error, the step of the checkpoint that stays. An error of several looks in a row is returned once.
+// reload loads the best checkpoint if another one is marked than was tried last, also by another run in the directory. It returns the step
+// of the loaded checkpoint, or 0 if nothing had to be done; with an error, the step of the checkpoint that stays. An error of several looks
+// in a row is returned once.
 func (e *entry) reload() (int64, error) {
 	e.loading.Lock()
 	defer e.loading.Unlock()

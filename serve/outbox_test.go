@@ -58,8 +58,9 @@ func neverRead(t *testing.T, s *Server, path, body string) *stalled {
 	return w
 }
 
-// Clients that do not read their answers hold up neither other traces nor the queue. When their answers take too much memory, the
-// oldest ones are cut off. Caught when planted: a trace that keeps its turn while it is sent; a place in the queue that is kept; no limit; the newest one that is cut off.
+// Clients that do not read their answers hold up neither other traces nor the queue. When their answers take too much memory, the oldest
+// ones are cut off. Caught when planted: a trace that keeps its turn while it is sent; a place in the queue that is kept; no limit; the
+// newest one that is cut off.
 func TestAnswersThatNobodyReads(t *testing.T) {
 	s, web := opened(t, Options{MaxQueue: 1}, "../models/reverse")
 	const trace, completion = `{"input": "12"}`, `{"prompt": "12"}`

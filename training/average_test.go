@@ -15,9 +15,10 @@ import (
 	"universal-transformer/universal"
 )
 
-// The mean of the weights is what a plain loop over the weights of all updates gives, mean = keep mean + (1 - keep) weights with
-// keep = min(average, (s-1) / (s+9)); validation is of the mean; and the weights themselves go their way as if there were none.
-// Caught when planted: a mean of the weights before the update, a constant keep, a mean biased to zero in the first updates, validation of the weights, answers decoded with them, means that stay exchanged after validation.
+// The mean of the weights is what a plain loop over the weights of all updates gives, mean = keep mean + (1 - keep) weights with keep =
+// min(average, (s-1) / (s+9)); validation is of the mean; and the weights themselves go their way as if there were none. Caught when
+// planted: a mean of the weights before the update, a constant keep, a mean biased to zero in the first updates, validation of the weights,
+// answers decoded with them, means that stay exchanged after validation.
 func TestMeansOfWeights(t *testing.T) {
 	const average, steps = 0.5, 20
 	c := config(steps)

@@ -62,8 +62,8 @@ func depths(squares, last, decoderSquares, decoderLast float64) objective.Depths
 	return objective.Depths{EncoderSquares: squares, EncoderRemainders: last, DecoderSquares: decoderSquares, DecoderRemainders: decoderLast}
 }
 
-// Advice names settings and values that differ from the run's own.
-// Caught when planted: a bias recommended that is set, a warm-up for a cost of 0, the fixed depth of a step without weight; pre_norm for an arrangement.
+// Advice names settings and values that differ from the run's own. Caught when planted: a bias recommended that is set, a warm-up for a
+// cost of 0, the fixed depth of a step without weight; pre_norm for an arrangement.
 func TestPonderAdviceChangesSomething(t *testing.T) {
 	two := func(last float64) (objective.Tally, objective.Depths) {
 		return objective.Tally{EncoderUpdates: 20, EncoderPositions: 10}, depths(40, 10*last, 0, 0)

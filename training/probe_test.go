@@ -88,8 +88,8 @@ func TestCostIsTheClosedForm(t *testing.T) {
 	}
 }
 
-// Adam keeps two moments, the update a sum of gradients, and averaging a mean of every parameter; besides there are some scalars. What an update needs for
-// a while grows with the rows.
+// Adam keeps two moments, the update a sum of gradients, and averaging a mean of every parameter; besides there are some scalars. What an
+// update needs for a while grows with the rows.
 func TestCostOfMemory(t *testing.T) {
 	m := universal.EncoderDecoder{Config: tiny()}
 	c := config2()

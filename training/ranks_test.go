@@ -121,7 +121,8 @@ func models() map[string]universal.EncoderDecoder {
 
 // Two ranks and four come to the bits of one that has all batches of an update, in weights, moments, means, metrics, and plans of capacity.
 // Caught when planted: batches dealt in blocks; gradients added in the order in which ranks come; dropout from a state that goes on;
-// positions drawn by rank; plans from a rank's own batches; what batches needed learned in the order of ranks; plans that validation changed kept from the others.
+// positions drawn by rank; plans from a rank's own batches; what batches needed learned in the order of ranks; plans that validation
+// changed kept from the others.
 func TestRanksComeToTheSameBits(t *testing.T) {
 	for name, m := range models() {
 		of := func(n int) (finished, string) { return finishTogether(t, leader(t, m), n) }

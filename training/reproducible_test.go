@@ -86,9 +86,9 @@ func TestSeedReachesDropoutAndPositions(t *testing.T) {
 }
 
 // A run that is interrupted, or dies between checkpoints, and goes on comes to the same bits as one that was left alone: with dropout,
-// random positions, accumulation, clipping, and looks at held-out data in between; with Muon too.
-// Caught when planted: a resume that draws the first batches again, keeps lines of metrics from after its checkpoint, or loses the random
-// state, the optimiser's moments, Muon's momenta or the window of metrics; a norm summed in the order of the store; an interruption without checkpoint.
+// random positions, accumulation, clipping, and looks at held-out data in between; with Muon too. Caught when planted: a resume that draws
+// the first batches again, keeps lines of metrics from after its checkpoint, or loses the random state, the optimiser's moments, Muon's
+// momenta or the window of metrics; a norm summed in the order of the store; an interruption without checkpoint.
 func TestResumeIsExact(t *testing.T) {
 	c := config(17)
 	withMuon := c

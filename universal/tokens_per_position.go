@@ -18,8 +18,8 @@ import (
 // as in the authors' code, positions with the same tokens in a different order have the same embedding, and training has to break the
 // tie (docs/log.md, 2026-11-21).
 //
-// If the batch has at least as many positions as the vocabulary has tokens, the table is multiplied by each mask, and the products are looked up, which
-// takes fewer multiplications. Both ways give the same bits, so that a text has the same answer alone and among others.
+// If the batch has at least as many positions as the vocabulary has tokens, the table is multiplied by each mask, and the products are
+// looked up, which takes fewer multiplications. Both ways give the same bits, so that a text has the same answer alone and among others.
 func (e Embedding) embedSum(scope *model.Scope, table *model.Variable, tokens *Node) *Node {
 	tokens = e.byPosition(tokens) // [B, M, W]
 	rows := table.NodeValue(tokens)

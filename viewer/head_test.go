@@ -5,9 +5,8 @@ import (
 	"testing"
 )
 
-// The heading has the characters of the tokens and nothing else: a first token of up to 80 characters is whole, and the sign of omission follows what was
-// cut.
-// Caught when planted: a separator counted before the first token, which filled the token up with NUL characters.
+// The heading has the characters of the tokens and nothing else: a first token of up to 80 characters is whole, and the sign of omission
+// follows what was cut. Caught when planted: a separator counted before the first token, which filled the token up with NUL characters.
 func TestHead(t *testing.T) {
 	for n := 70; n <= 80; n++ {
 		phrase, word := strings.Repeat("a", n-2)+" b", strings.Repeat("a", n)

@@ -30,9 +30,9 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The expected time is the mean processor time of the recipe's results, or threads times seconds where it is not recorded; without results, that of the
-// catalogue. By hand: (100 + 2 * 40) / 2 = 90. Caught when planted: results of other recipes, or with other values;
-// seconds in place of the processor time.
+// The expected time is the mean processor time of the recipe's results, or threads times seconds where it is not recorded; without results,
+// that of the catalogue. By hand: (100 + 2 * 40) / 2 = 90. Caught when planted: results of other recipes, or with other values; seconds in
+// place of the processor time.
 func TestExpectedTime(t *testing.T) {
 	with := func(recipe string, threads int, seconds, cpu float64) sweep.Result {
 		return sweep.Result{Header: sweep.Header{Recipe: recipe, Threads: threads, Seconds: seconds, TrainedBy: sweep.Provenance{CPUSeconds: cpu}}}

@@ -34,10 +34,10 @@ func captions(t *testing.T) string {
 	return root
 }
 
-// The test of two runs has the figures that ut decode, with the beam and the length penalties of the results, and ut bleu --paired give for the
-// same sentences. ut table report shows it. What does not agree with the results is refused: another checkpoint, configuration, data, BLEU.
-// Caught when planted: rows exchanged; another length penalty; greedy decoding; the validation sentences; BLEU, sentences, checkpoint or configuration not
-// compared.
+// The test of two runs has the figures that ut decode, with the beam and the length penalties of the results, and ut bleu --paired give for
+// the same sentences. ut table report shows it. What does not agree with the results is refused: another checkpoint, configuration, data,
+// BLEU. Caught when planted: rows exchanged; another length penalty; greedy decoding; the validation sentences; BLEU, sentences, checkpoint
+// or configuration not compared.
 func TestTablePaired(t *testing.T) {
 	data, runs := captions(t), filepath.Join(t.TempDir(), "runs")
 	args := []string{"table", "run", "7", "--rows", "translation,translation-transformer", "--columns", "multi30k-raw", "--multi30k", data, "--seeds", "2-2", "--runs", runs, "--backend", "cpu:threads=1"}

@@ -63,7 +63,8 @@ func watchRuns(c *cobra.Command, args []string, address string) error {
 	return s.Serve(c.Context(), listener)
 }
 
-// numeric returns an address with 127.0.0.1 in place of localhost, which has no meaning where there is no /etc/hosts, as in a container without files.
+// numeric returns an address with 127.0.0.1 in place of localhost, which has no meaning where there is no /etc/hosts, as in a container
+// without files.
 func numeric(address string) string {
 	if port, ok := strings.CutPrefix(address, "localhost:"); ok {
 		return "127.0.0.1:" + port

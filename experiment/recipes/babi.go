@@ -79,10 +79,9 @@ func babiModels(family, title string, adaptive func(experiment.Run) experiment.R
 // tasks whose pronouns refer to the previous fact (11, 13) are memorized, not learned. Its second convolution sees a single position, with
 // which task 17 is learned faster. Without weight decay, task 16 was not learned, and task 17 not well.
 //
-// The answer is read from the position of the question, the last one. The authors' code, and adaptive recipes of babiAdaptiveFromMean, use the mean over
-// all positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the
-// paper's equations, task 18 is not learned at this rate, and task 2 takes far longer. Attention has no dropout, so that the backend computes it
-// in one pass.
+// The answer is read from the position of the question, the last one. The authors' code, and adaptive recipes of babiAdaptiveFromMean, use
+// the mean over all positions. Layer normalization precedes the sub-layers, as in that code; after them, as in the paper's equations, task
+// 18 is not learned at this rate, and task 2 takes far longer. Attention has no dropout, so that the backend computes it in one pass.
 func oneBabiTask(set string, number int) experiment.Run {
 	r := experiment.Run{
 		Seed: 1, Task: experiment.Task{Value: babi.Babi{Path: "data", Set: set, Task: number}},
@@ -127,10 +126,10 @@ func babiTransformer(r experiment.Run) experiment.Run {
 // from the mean over all positions, task 16 is not learned.
 func babiAdaptive(r experiment.Run) experiment.Run { return withHalting(r, adaptive(6, 1)) }
 
-// babiAdaptiveLate has dynamic halting with at most four steps, the depth of the other models. The bias of the halting unit makes positions run nearly
-// all of them at first. Steps cost nothing in the first half of the updates of [muonForAllTasks], and a tenth of the authors' weight afterwards. With
-// at most six steps and the authors' cost from the start, task 19 is not learned; with at most six steps, this bias and this cost, all tasks
-// are learned more slowly (docs/log.md).
+// babiAdaptiveLate has dynamic halting with at most four steps, the depth of the other models. The bias of the halting unit makes positions
+// run nearly all of them at first. Steps cost nothing in the first half of the updates of [muonForAllTasks], and a tenth of the authors'
+// weight afterwards. With at most six steps and the authors' cost from the start, task 19 is not learned; with at most six steps, this bias
+// and this cost, all tasks are learned more slowly (docs/log.md).
 func babiAdaptiveLate(r experiment.Run) experiment.Run {
 	r = withHalting(r, adaptive(4, -3))
 	r.Training.Ponder = objective.PonderSchedule{Weight: lowPonder.Weight, Delay: 10_000}
@@ -162,9 +161,10 @@ func fewQuestions(r experiment.Run) experiment.Run {
 	return r
 }
 
-// exchangeWords adapts a run to 1,000 questions by exchanging names at half of the visits of a question, and synonyms at all. It keeps the model from
-// overfitting, so that the model and the training for 10,000 questions suit best. If names are always exchanged, task 16 is not learned. The mean of the weights learns faster and varies less. One question is a hundredth of
-// the validation set, so cross entropy selects the checkpoint, and training ends only after several validations without an error.
+// exchangeWords adapts a run to 1,000 questions by exchanging names at half of the visits of a question, and synonyms at all. It keeps the
+// model from overfitting, so that the model and the training for 10,000 questions suit best. If names are always exchanged, task 16 is not
+// learned. The mean of the weights learns faster and varies less. One question is a hundredth of the validation set, so cross entropy
+// selects the checkpoint, and training ends only after several validations without an error.
 func exchangeWords(r experiment.Run) experiment.Run {
 	t := r.Task.Value.(babi.Babi)
 	t.Rename, t.RenameShare, t.Reword = true, 0.5, true

@@ -169,8 +169,9 @@ func TestOwnRecipesAreTheDefaults(t *testing.T) {
 	}
 }
 
-// Recipes of the paper's tables have the weight of the ponder cost of the authors' code (its act_loss_weight), except small adaptive models of
-// translation and programs and that of the demo, which halt early at that weight, and that of all tasks of bAbI, whose cost comes late. Caught when planted: a recipe with the weight of Defaults.
+// Recipes of the paper's tables have the weight of the ponder cost of the authors' code (its act_loss_weight), except small adaptive models
+// of translation and programs and that of the demo, which halt early at that weight, and that of all tasks of bAbI, whose cost comes late.
+// Caught when planted: a recipe with the weight of Defaults.
 func TestPonderWeights(t *testing.T) {
 	low := []string{"own-pairs", "own-labels", "own-tags", "own-text", "own-translation", "translation-adaptive/multi30k", "programs-adaptive/program", "programs-adaptive/control", "programs-adaptive/addition"}
 	for _, r := range recipes.All() {

@@ -33,8 +33,9 @@ type Stream struct {
 // OneLine replaces line breaks, which subwords and characters may contain, by spaces.
 var OneLine = strings.NewReplacer("\n", " ", "\r", " ")
 
-// New returns a stream of a number of lines. text converts tokens to text, whose line breaks are written as spaces. If begins is nil, the text that a token adds depends only on the
-// previous token; otherwise, as for subwords, on those since the last one for which begins is true. cancel is called when w fails.
+// New returns a stream of a number of lines. text converts tokens to text, whose line breaks are written as spaces. If begins is nil, the
+// text that a token adds depends only on the previous token; otherwise, as for subwords, on those since the last one for which begins is
+// true. cancel is called when w fails.
 func New(w io.Writer, text func([]vocab.ID) string, begins func(vocab.ID) bool, lines int, cancel func()) *Stream {
 	return &Stream{Tokens: make([][]vocab.ID, lines), Limits: make([]int, lines), Failed: make([]bool, lines), w: w, text: text, begins: begins, cancel: cancel}
 }

@@ -80,8 +80,9 @@ func TestStreamConvertsLittle(t *testing.T) {
 	}
 }
 
-// A line ends before a text of Stops, and the lines after it do not wait for more of its tokens; at the end also what may be part of a word is written.
-// Caught when planted: a line that waits for its End, the last word or the beginning of a text of Stops left out, a line that goes on where the one before was cut.
+// A line ends before a text of Stops, and the lines after it do not wait for more of its tokens; at the end also what may be part of a word
+// is written. Caught when planted: a line that waits for its End, the last word or the beginning of a text of Stops left out, a line that
+// goes on where the one before was cut.
 func TestStreamStops(t *testing.T) {
 	text := func(ids []vocab.ID) string {
 		var b strings.Builder

@@ -114,8 +114,8 @@ func Temporary(path string) (*os.File, error) {
 	}
 }
 
-// Check returns the error that [Write] would have because of the path: there is a folder, or its own folder is missing or cannot be written. Long work
-// that ends in a file checks it before.
+// Check returns the error that [Write] would have because of the path: there is a folder, or its own folder is missing or cannot be
+// written. Long work that ends in a file checks it before.
 func Check(path string) error {
 	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
 		return nil

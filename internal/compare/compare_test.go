@@ -115,7 +115,8 @@ func TestDifferences(t *testing.T) {
 	}
 }
 
-// Perplexities of paired losses: the interval holds the value, a run that is better on every example is significantly so, and a run is as good as itself.
+// Perplexities of paired losses: the interval holds the value, a run that is better on every example is significantly so, and a run is as
+// good as itself.
 func TestPerplexity(t *testing.T) {
 	losing := func(by float64) (r Run) {
 		for i := range 50 {

@@ -42,9 +42,10 @@ func TestEveryCaseAgreesInBothPrecisions(t *testing.T) {
 	}
 }
 
-// With the operands of all products but the halting unit's rounded to bfloat16, the loss is within 2^-7 of the reference, everything else that the model gives within 2^-5
-// of its largest entry, and gradients, which the kinks and thresholds of such small models throw about, within 3/4. To within what float32 has they are not.
-// Caught when planted: one term of each sum left out; rounding to five bits; nothing rounded.
+// With the operands of all products but the halting unit's rounded to bfloat16, the loss is within 2^-7 of the reference, everything else
+// that the model gives within 2^-5 of its largest entry, and gradients, which the kinks and thresholds of such small models throw about,
+// within 3/4. To within what float32 has they are not. Caught when planted: one term of each sum left out; rounding to five bits; nothing
+// rounded.
 func TestEveryCaseAgreesInBFloat16(t *testing.T) {
 	files, err := List("testdata")
 	if err != nil {

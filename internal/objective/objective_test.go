@@ -280,9 +280,9 @@ func divergence(logits [][][]float64, target [][]int32) float64 {
 	return sum / places
 }
 
-// The loss of R-Drop is the cross entropy and a quarter of its weight times the divergence of neighbouring rows, from their definitions. The
-// mean of the losses of two parts, each by its share of the targets, is the loss of the whole.
-// Caught when planted: a divergence that is not part of the share; rows i and i + B/2 compared; padding counted; KL(p||q) alone; a half in place of a quarter.
+// The loss of R-Drop is the cross entropy and a quarter of its weight times the divergence of neighbouring rows, from their definitions.
+// The mean of the losses of two parts, each by its share of the targets, is the loss of the whole. Caught when planted: a divergence that
+// is not part of the share; rows i and i + B/2 compared; padding counted; KL(p||q) alone; a half in place of a quarter.
 func TestRDropAgreesWithPlainLoops(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	target := [][]int32{{3, 1, 0, 0}, {3, 1, 0, 0}, {2, 4, 5, 1}, {2, 4, 5, 1}, {1, 0, 0, 0}, {1, 0, 0, 0}}

@@ -1,12 +1,13 @@
-// Package onnxfile writes models as ONNX graphs, with the build tag onnx. GoMLX builds the files (ml/model/onnx); its binding to ONNX Runtime needs C, and
-// the library when a file is written.
+// Package onnxfile writes models as ONNX graphs, with the build tag onnx. GoMLX builds the files (ml/model/onnx); its binding to ONNX
+// Runtime needs C, and the library when a file is written.
 //
 // Graphs have fixed sizes: a number of rows, of source positions, and of target tokens. Shorter rows are padded. All steps up to the maximum are
 // part of the graph; the states of halted positions are copied. A classifier or tagger is one file, model.onnx:
 //
 //	source [R, M W] int32 -> logits [R, 1, V] or [R, M, V], steps [R, M]
 //
-// A model that generates sequences is encoder.onnx (not a language model) and step.onnx, which reads one token and its cache and returns the next cache:
+// A model that generates sequences is encoder.onnx (not a language model) and step.onnx, which reads one token and its cache and returns
+// the next cache:
 //
 //	source [R, M W]                                      -> source_1, source_2, ...
 //	token [R, 1], length [1], source_1, ..., cache_1, ... -> logits [R, V], next_1, ...

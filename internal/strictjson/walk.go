@@ -15,8 +15,8 @@ type walker struct {
 	data    []byte
 }
 
-// A location is the place of a value in the data, nil for the whole. Only errors need its text: together, the texts of all values of nested data can be far longer than
-// the data.
+// A location is the place of a value in the data, nil for the whole. Only errors need its text: together, the texts of all values of nested
+// data can be far longer than the data.
 type location struct {
 	parent *location // of the object or array; nil for the whole
 	key    string    // of a value in an object

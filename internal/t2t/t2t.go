@@ -4,10 +4,10 @@
 //
 //	universal_transformer/body/encoder/universal_transformer_basic/rec_layer_0/self_attention/multihead_attention/q/kernel
 //
-// and the recurrences "basic" (fixed depth) and "act" with act_type "basic" (halting.Listing), with either transition, norms before or after the
-// sub-layers, learned or sinusoidal step signals, shared or separate tables, with or without an encoder. Variables of anything else, such as
-// gates, are errors that name them. Variables do not tell everything: embeddings are taken to be multiplied by the root of the width, and positions to count
-// from 0, as in all of tensor2tensor's configurations.
+// and the recurrences "basic" (fixed depth) and "act" with act_type "basic" (halting.Listing), with either transition, norms before or
+// after the sub-layers, learned or sinusoidal step signals, shared or separate tables, with or without an encoder. Variables of anything
+// else, such as gates, are errors that name them. Variables do not tell everything: embeddings are taken to be multiplied by the root of
+// the width, and positions to count from 0, as in all of tensor2tensor's configurations.
 package t2t
 
 import (

@@ -21,9 +21,9 @@ import (
 	"universal-transformer/universal"
 )
 
-// Reference vectors of the paper's own form, in other names that tensor2tensor gives: norms after the sub-layers, sinusoidal steps, three tables, and a
-// target space that has no step signal to be added to. Their coordinates and the scale of embeddings are the paper's.
-// Caught when planted: a softmax that is not transposed; norms before the sub-layers; a target space that is left out; a number of steps ignored.
+// Reference vectors of the paper's own form, in other names that tensor2tensor gives: norms after the sub-layers, sinusoidal steps, three
+// tables, and a target space that has no step signal to be added to. Their coordinates and the scale of embeddings are the paper's. Caught
+// when planted: a softmax that is not transposed; norms before the sub-layers; a target space that is left out; a number of steps ignored.
 func TestPostNormAndSeparateTables(t *testing.T) {
 	for name, steps := range map[string]int{"fixed_feedforward": 4, "fixed_separable_convolution": 3} {
 		reference := readReference(t, name)
@@ -37,10 +37,10 @@ func TestPostNormAndSeparateTables(t *testing.T) {
 	}
 }
 
-// The authors' code ran these models with nothing replaced (internal/golden): their variables, under tensor2tensor's names, in its layout and its order
-// of channels, give the logits that it computed.
-// Caught when planted: kernels of convolutions transposed; the target space added to every step, or without the factor of step signals; shards in
-// the order of names; queries and keys exchanged; one norm for both attentions.
+// The authors' code ran these models with nothing replaced (internal/golden): their variables, under tensor2tensor's names, in its layout
+// and its order of channels, give the logits that it computed. Caught when planted: kernels of convolutions transposed; the target space
+// added to every step, or without the factor of step signals; shards in the order of names; queries and keys exchanged; one norm for both
+// attentions.
 func TestReferenceVectors(t *testing.T) {
 	for _, name := range []string{"raw_form_fixed_feedforward", "raw_form_fixed_convolution", "raw_form_act_basic_bias1"} {
 		t.Run(name, func(t *testing.T) {

@@ -22,7 +22,8 @@ import (
 //go:embed page
 var pageFiles embed.FS
 
-// maxRows is the largest number of rows of a split that an update has. More points cannot be told apart; only the first update of a long run has more.
+// maxRows is the largest number of rows of a split that an update has. More points cannot be told apart; only the first update of a long
+// run has more.
 const maxRows = 2000
 
 // A Server shows runs.

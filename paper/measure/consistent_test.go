@@ -15,8 +15,8 @@ func refusedUnless(t *testing.T, right bool, err error, about ...any) {
 	}
 }
 
-// Of 10 verbs 4 are plural, and 7 answers are correct: 5 of singular and 2 of plural verbs give (5/6 + 2/4) / 2 = 2/3; at best all plural ones are correct
-// and 3 singular, (3/6 + 4/4) / 2 = 3/4; at worst (6/6 + 1/4) / 2 = 5/8.
+// Of 10 verbs 4 are plural, and 7 answers are correct: 5 of singular and 2 of plural verbs give (5/6 + 2/4) / 2 = 2/3; at best all plural
+// ones are correct and 3 singular, (3/6 + 4/4) / 2 = 3/4; at worst (6/6 + 1/4) / 2 = 5/8.
 func TestCheckBalanced(t *testing.T) {
 	for value, right := range map[float64]bool{2. / 3: true, 0.75: true, 0.625: true, 0.7: false, 0.66667: false, 19. / 24: false, 7. / 12: false} {
 		list := []score.Metric{

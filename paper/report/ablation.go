@@ -59,7 +59,8 @@ func variantsOf(list []Search) (names []string) {
 	return names
 }
 
-// ablated returns the means of accuracy and cross entropy over the finished seeds of a variant, "-" if the search does not have it, and the number of seeds.
+// ablated returns the means of accuracy and cross entropy over the finished seeds of a variant, "-" if the search does not have it, and the
+// number of seeds.
 func (s Search) ablated(variant string) (string, int) {
 	if _, ok := s.assignments(variant); !ok {
 		return "-", 0

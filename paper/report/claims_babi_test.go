@@ -10,10 +10,10 @@ import (
 	"universal-transformer/sweep"
 )
 
-// A setting counts with at least 19 common tasks, and those with one seed are named. By hand: with errors of 2 in every task against 1 and 3 by turns,
-// 20 differences in accuracy of -1 and +1 have mean 0; of 19 tasks, the mean 3 of errors 2 and 4
-// by seeds, against 6 in 10 tasks and 8 in 9, gives +75/19 = +3.95, 17 standard errors.
-// Caught when planted: 18 tasks judged; the number of seeds of one side only; a setting with few tasks called not run.
+// A setting counts with at least 19 common tasks, and those with one seed are named. By hand: with errors of 2 in every task against 1 and
+// 3 by turns, 20 differences in accuracy of -1 and +1 have mean 0; of 19 tasks, the mean 3 of errors 2 and 4 by seeds, against 6 in 10
+// tasks and 8 in 9, gives +75/19 = +3.95, 17 standard errors. Caught when planted: 18 tasks judged; the number of seeds of one side only; a
+// setting with few tasks called not run.
 func TestBabiModels(t *testing.T) {
 	var results []sweep.Result
 	add := func(family string, tasks int, seed uint64, wrong func(task int) int) {
@@ -48,9 +48,9 @@ func pondered(t *testing.T, family string, task int, seed uint64, validation, wr
 	})
 }
 
-// Early halting has the shares of all seeds, the best first; a tenth is many. By hand: 1 + 4 of 200 are 2.5 %, 20 of 200 10 %. It is reproduced if all
-// seeds have many, contradicted if most have few, and not comparable where the best seed does not solve the task. Caught when planted: the best seed
-// alone; the order of seeds; half of the seeds contradicted; a model that fails the task judged.
+// Early halting has the shares of all seeds, the best first; a tenth is many. By hand: 1 + 4 of 200 are 2.5 %, 20 of 200 10 %. It is
+// reproduced if all seeds have many, contradicted if most have few, and not comparable where the best seed does not solve the task. Caught
+// when planted: the best seed alone; the order of seeds; half of the seeds contradicted; a model that fails the task judged.
 func TestEarlyHalting(t *testing.T) {
 	const family, claim = "babi-1k-single-adaptive", "halt at step 1 or 2 | "
 	few := func(seed uint64, validation, wrong int) sweep.Result {
@@ -67,9 +67,9 @@ func TestEarlyHalting(t *testing.T) {
 	render(t, []sweep.Result{many(1, 1, 6), many(2, 2, 5)}, claim+"not comparable | in words | 10.0 % and 10.0 % (", "| no model with halting solves task 3; 1k single, ")
 }
 
-// A model in which ponder times do not rise is one case of several: half of them do not contradict the claim, most do. A task that has no ponder times
-// to compare is unsolved, was trained on a stand-in or not run; one trained on a stand-in is in brackets where it fails, too. Caught when planted: one
-// case of two contradicted; stand-ins without brackets; "unsolved" for a task without a result.
+// A model in which ponder times do not rise is one case of several: half of them do not contradict the claim, most do. A task that has no
+// ponder times to compare is unsolved, was trained on a stand-in or not run; one trained on a stand-in is in brackets where it fails, too.
+// Caught when planted: one case of two contradicted; stand-ins without brackets; "unsolved" for a task without a result.
 func TestPonderCases(t *testing.T) {
 	two := func(setting string, second ...int) []sweep.Result {
 		family := "babi-" + setting + "-adaptive"

@@ -59,9 +59,10 @@ func TestPonderByFacts(t *testing.T) {
 		"| 1k single | tasks 1, 2, 3 | 2.0 ± 1.0 | [3.0 ± 0.7] | 4.0 ± 2.0 | 1 of 1 seed |")
 }
 
-// Ponder times are those of all seeds, with the mean of each and the number of seeds in which they rise. By hand: seed 1 has 100 positions of 1 step
-// and 300 of 2 in task 1, mean 1.75, and 100 of 3 in task 2; seed 2 has 100 of 1 step, and 100 of 1: 1.6 over 500 with deviation sqrt(.24) = .49, and
-// 2 ± 1 over 200. The best seed alone, the first, has 1.8 and 3.0. Caught when planted: the best seed alone; the mean of means; seeds of one task only.
+// Ponder times are those of all seeds, with the mean of each and the number of seeds in which they rise. By hand: seed 1 has 100 positions
+// of 1 step and 300 of 2 in task 1, mean 1.75, and 100 of 3 in task 2; seed 2 has 100 of 1 step, and 100 of 1: 1.6 over 500 with deviation
+// sqrt(.24) = .49, and 2 ± 1 over 200. The best seed alone, the first, has 1.8 and 3.0. Caught when planted: the best seed alone; the mean
+// of means; seeds of one task only.
 func TestPonderOverSeeds(t *testing.T) {
 	const family = "babi-1k-single-adaptive"
 	render(t, []sweep.Result{
@@ -84,10 +85,10 @@ func lastWords(t *testing.T, recipe string, seed uint64, test, withCache float64
 	return result(t, recipe, seed, 1, &measure.Metrics{Sets: []measure.MetricSet{set("test", test), set("test with cache", withCache)}})
 }
 
-// Language models are compared by the logarithm of perplexity, without and with a cache, in the table and in the claim. By hand, in ln 2: without, -10.5
-// against -9.5 with standard error sqrt(1/2), so t^2 = 2 with 2 degrees of freedom and p = 1 - sqrt(1/2) = .29; with, -4 against -33.5 with
-// standard error 1/2, so t = 59 with 1 degree of freedom and p = 1 - 2/pi atan(59) = .0108, of 2 tests .022.
-// Caught when planted: the figure with a cache alone; perplexities without their logarithm; the sign of a measure that is better if it is higher;
+// Language models are compared by the logarithm of perplexity, without and with a cache, in the table and in the claim. By hand, in ln 2:
+// without, -10.5 against -9.5 with standard error sqrt(1/2), so t^2 = 2 with 2 degrees of freedom and p = 1 - sqrt(1/2) = .29; with, -4
+// against -33.5 with standard error 1/2, so t = 59 with 1 degree of freedom and p = 1 - 2/pi atan(59) = .0108, of 2 tests .022. Caught when
+// planted: the figure with a cache alone; perplexities without their logarithm; the sign of a measure that is better if it is higher;
 // accuracies that are all 0 compared.
 func TestLanguageModels(t *testing.T) {
 	pages := render(t, []sweep.Result{
@@ -110,7 +111,8 @@ func TestLanguageModels(t *testing.T) {
 	}
 }
 
-// Data that differ from the paper's are not comparable, whatever they show, and the reason has the number of seeds. Caught when planted: the largest number of seeds of a row.
+// Data that differ from the paper's are not comparable, whatever they show, and the reason has the number of seeds. Caught when planted:
+// the largest number of seeds of a row.
 func TestClaimsOfOneRun(t *testing.T) {
 	var results []sweep.Result
 	for i, family := range []string{"lambada", "lambada-steps9", "lambada-steps8", "lambada-adaptive"} {

@@ -81,8 +81,8 @@ func (f HaltingFile) interpolated(steps float64) float64 {
 	return (1-share)*mean(f.depth(low).accuracy) + share*mean(f.depth(high).accuracy)
 }
 
-// bestObjective returns the objective that is worse than the next fixed depth on no task, better on the largest number of tasks and, among equals, has
-// the largest mean of interpolated differences; "" if none is better on any.
+// bestObjective returns the objective that is worse than the next fixed depth on no task, better on the largest number of tasks and, among
+// equals, has the largest mean of interpolated differences; "" if none is better on any.
 func bestObjective(files []HaltingFile, list []haltingComparison) (best string) {
 	wins, largest := 0, 0.0
 	for _, title := range titlesOf(files) {

@@ -42,8 +42,8 @@ func TestInterpolatedDepth(t *testing.T) {
 	}
 }
 
-// Rows are compared over the seeds that both have. By hand: .7 - .4 and .8 - .6 of the seeds 2 and 4, with the mean .25 and t = 5, and with one degree
-// of freedom p = 1 - 2 atan(t) / pi. Caught when planted: pairs by position.
+// Rows are compared over the seeds that both have. By hand: .7 - .4 and .8 - .6 of the seeds 2 and 4, with the mean .25 and t = 5, and with
+// one degree of freedom p = 1 - 2 atan(t) / pi. Caught when planted: pairs by position.
 func TestAgainst(t *testing.T) {
 	a := haltingRow{seeds: []uint64{1, 2, 4}, accuracy: []float64{0.5, 0.7, 0.8}}
 	b := haltingRow{seeds: []uint64{2, 3, 4, 5}, accuracy: []float64{0.4, 0.9, 0.6, 0.1}}

@@ -115,14 +115,15 @@ func pairTask() []haltingResult {
 		haltingResult{"uniform", 0.89, ""}, haltingResult{"uniform", 0.91, ""}, haltingResult{"uniform", 0.93, ""})
 }
 
-// The page has the differences from fixed depth with p-values by hand. With three pairs the test has 2 degrees of freedom, and p = 1 - t / sqrt(t^2 + 2).
-// In the first task the differences are .09, .08 and .07 from two steps, so t^2 is .08^2 * 3 / .01^2 = 192; -.05, -.04 and -.03 from three and -.03,
+// The page has the differences from fixed depth with p-values by hand. With three pairs the test has 2 degrees of freedom, and p = 1 - t /
+// sqrt(t^2 + 2). In the first task the differences are .09, .08 and .07 from two steps, so t^2 is .08^2 * 3 / .01^2 = 192; -.05, -.04 and
+// -.03 from three and -.03,
 // -.04 and -.05 from four, 48; and .01, 0 and 0 of the supervision, 1: p is .00517, .0202, .0202 and .423. In the second the mean difference is 0, or
-// .01 of all seeds, which is no test. Holm's method multiplies by 6, the tests with a deviation: .0310, then by 5: .101, and by 3: more than 1. At
-// 1.5 steps fixed depth has .69, halfway from .6 to .78, and at 2.75 .78 + .75 * .12 = .87. Trained in 34 s, the first has 1.7, 1.13 and .85 times the
-// time of 20, 30 and 40 s.
-// Caught when planted: the nearest depth below; the next depth alone; p-values corrected for each task; decoder steps alone; the mean steps in place
-// of those of the answering position; Welch's test; the time of one seed; a ratio upside down; a delay without the growth after it.
+// .01 of all seeds, which is no test. Holm's method multiplies by 6, the tests with a deviation: .0310, then by 5: .101, and by 3: more
+// than 1. At 1.5 steps fixed depth has .69, halfway from .6 to .78, and at 2.75 .78 + .75 * .12 = .87. Trained in 34 s, the first has 1.7,
+// 1.13 and .85 times the time of 20, 30 and 40 s. Caught when planted: the nearest depth below; the next depth alone; p-values corrected
+// for each task; decoder steps alone; the mean steps in place of those of the answering position; Welch's test; the time of one seed; a
+// ratio upside down; a delay without the growth after it.
 func TestHaltingPage(t *testing.T) {
 	dir := t.TempDir()
 	saveHalting(t, dir, "words", "own-labels", wordTask(), nil)

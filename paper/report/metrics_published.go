@@ -9,8 +9,8 @@ import (
 	"universal-transformer/paper"
 )
 
-// againstPublished says whether the mean over seeds of the Universal Transformer of table 7 reaches a published figure, and whether it can be told from
-// it. It returns "" for other tables, and without the figure or a result.
+// againstPublished says whether the mean over seeds of the Universal Transformer of table 7 reaches a published figure, and whether it can
+// be told from it. It returns "" for other tables, and without the figure or a result.
 func (p *page) againstPublished(t paper.Table, c paper.Column) string {
 	own := ownRow(t)
 	if t.Number != 7 {

@@ -7,9 +7,11 @@ import (
 	"universal-transformer/sweep"
 )
 
-// The mean BLEU of the Universal Transformer is compared with the published 41.02. By hand: 40, 41 and 42 have the mean 41 and the deviation 1, so t is
+// The mean BLEU of the Universal Transformer is compared with the published 41.02. By hand: 40, 41 and 42 have the mean 41 and the
+// deviation 1, so t is
 // -.02 sqrt(3) = -.035, and with two degrees of freedom p = 1 - .0346 / sqrt(.0012 + 2) = .976; 43, 43.5 and 44 have t = 2.48 sqrt(3) / .5 = 8.59
-// and p = 1 - 8.59 / sqrt(73.8 + 2) = .013. One seed has no test. The row says how the published model differs. Caught when planted: the best seed in place of the mean.
+// and p = 1 - 8.59 / sqrt(73.8 + 2) = .013. One seed has no test. The row says how the published model differs. Caught when planted: the
+// best seed in place of the mean.
 func TestAgainstPublished(t *testing.T) {
 	of := func(bleu ...float64) (list []sweep.Result) {
 		for i, v := range bleu {

@@ -105,8 +105,9 @@ func TestPairedIsStale(t *testing.T) {
 	}
 }
 
-// A file has the fields of a test, all of them and nothing else, values that agree with one another, and the name of its content.
-// Caught when planted: json.Unmarshal in place of strictjson.Decode; brackets in the name of a folder taken for a pattern; Complete left out; Validate left out; a difference that is not computed.
+// A file has the fields of a test, all of them and nothing else, values that agree with one another, and the name of its content. Caught
+// when planted: json.Unmarshal in place of strictjson.Decode; brackets in the name of a folder taken for a pattern; Complete left out;
+// Validate left out; a difference that is not computed.
 func TestReadPairedRefuses(t *testing.T) {
 	data, err := json.MarshalIndent(twoTests()[1], "", "  ")
 	if err != nil {

@@ -112,9 +112,10 @@ func TestBabi(t *testing.T) {
 	}
 }
 
-// Nineteen of twenty tasks are not the paper's average, however small it is. Of three seeds with the same validation errors and no recorded cross
-// entropy the first counts, and the range tells of the others: of task 2 1.0 (.2 to 1.0), without the seed with more validation errors, of the others 0.
-// 1 / 19 = .053, .2 / 19 = .0105, (1 + .2 + 8) / 3 / 19 = .161. Caught when planted: 19 tasks reproduced; the range over all seeds; a solved task among those that fail.
+// Nineteen of twenty tasks are not the paper's average, however small it is. Of three seeds with the same validation errors and no recorded
+// cross entropy the first counts, and the range tells of the others: of task 2 1.0 (.2 to 1.0), without the seed with more validation
+// errors, of the others 0. 1 / 19 = .053, .2 / 19 = .0105, (1 + .2 + 8) / 3 / 19 = .161. Caught when planted: 19 tasks reproduced; the
+// range over all seeds; a solved task among those that fail.
 func TestBabiAverage(t *testing.T) {
 	var results []sweep.Result
 	for task := 1; task <= 19; task++ {
@@ -166,9 +167,10 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// Models of table 4 are compared within their block. The page says what the positions add between the Universal Transformers of both blocks,
-// where another row has more sequences right, and which comparisons are not fair. By hand: Of 850 against 900 of 1,000, Fisher's exact test has p = .0009, as the second of three tests .0018; 820 to 880
-// have the mean 850. Caught when planted: the family of a row whose title no other row has; rows with more updates among those with more right.
+// Models of table 4 are compared within their block. The page says what the positions add between the Universal Transformers of both
+// blocks, where another row has more sequences right, and which comparisons are not fair. By hand: Of 850 against 900 of 1,000, Fisher's
+// exact test has p = .0009, as the second of three tests .0018; 820 to 880 have the mean 850. Caught when planted: the family of a row
+// whose title no other row has; rows with more updates among those with more right.
 func TestTrainedAlike(t *testing.T) {
 	pages := render(t, []sweep.Result{
 		decoded(t, "algorithmic/copy", 1, 850), decoded(t, "algorithmic-paper/copy", 1, 3), decoded(t, "algorithmic-lstm/copy", 1, 693),

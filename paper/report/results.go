@@ -1,5 +1,6 @@
-// Package report writes the pages of results from result files, and from the generator of table 6's tests what they consist of: RESULTS.md with a verdict on every table and claim of the paper and the
-// tables in the paper's layout, and one page per table with all measurements, training details and figures.
+// Package report writes the pages of results from result files, and from the generator of table 6's tests what they consist of: RESULTS.md
+// with a verdict on every table and claim of the paper and the tables in the paper's layout, and one page per table with all measurements,
+// training details and figures.
 package report
 
 import (

@@ -103,7 +103,8 @@ func (s *Search) configured(r sweep.Result) (c configured, err error) {
 	return configured{r.Name(), run, assigned}, nil
 }
 
-// comparable returns an error if two runs differ in a field that neither of their trials sets. With the values of both trials, they have the same fields.
+// comparable returns an error if two runs differ in a field that neither of their trials sets. With the values of both trials, they have
+// the same fields.
 func (c configured) comparable(other configured) error {
 	values := slices.Concat(c.assigned, other.assigned)
 	run := c.run.Identity()

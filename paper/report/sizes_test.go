@@ -13,8 +13,9 @@ func sized(parameters int, cpu, clock float64) run {
 	return run{Result: sweep.Result{Header: h}}
 }
 
-// Processor times come first, since those of the clock include waiting; how many runs they are of is said. One
-// processor time of three runs does not speak for them. Caught when planted: clock times among them; a single processor time of three runs; bf16 for all runs of which one has it.
+// Processor times come first, since those of the clock include waiting; how many runs they are of is said. One processor time of three runs
+// does not speak for them. Caught when planted: clock times among them; a single processor time of three runs; bf16 for all runs of which
+// one has it.
 func TestSizes(t *testing.T) {
 	for _, c := range []struct {
 		runs                []run

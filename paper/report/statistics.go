@@ -138,8 +138,8 @@ func oneSample(list []float64, figure float64) (t, p float64, ok bool) {
 // oneEach is the n of a comparison of one run of each model.
 const oneEach = "1 and 1"
 
-// paired compares two models by their values on the same tasks or seeds, by the paired t-test. over is "tasks" or "seeds". There is no test with fewer
-// than two pairs, and none if all have the same difference.
+// paired compares two models by their values on the same tasks or seeds, by the paired t-test. over is "tasks" or "seeds". There is no test
+// with fewer than two pairs, and none if all have the same difference.
 func paired(a, b []float64, over string) comparison {
 	differences := make([]float64, len(a))
 	for i := range a {

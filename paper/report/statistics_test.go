@@ -8,9 +8,10 @@ import (
 	"universal-transformer/internal/score"
 )
 
-// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and ttest_rel, and of Fisher's exact test in exact integers. Without two seeds of both models, a deviation or an example that one run has right and another wrong, there is no test.
-// Caught when planted: a test of three seeds against one; the p-value 1 of proportions that are both 0; an exact test that counts as one over seeds;
-// a deviation that comes from rounding alone.
+// Values of scipy.stats.ttest_ind(a, b, equal_var=False) and ttest_rel, and of Fisher's exact test in exact integers. Without two seeds of
+// both models, a deviation or an example that one run has right and another wrong, there is no test. Caught when planted: a test of three
+// seeds against one; the p-value 1 of proportions that are both 0; an exact test that counts as one over seeds; a deviation that comes from
+// rounding alone.
 func TestComparisons(t *testing.T) {
 	for _, c := range []struct {
 		got                      comparison
@@ -105,8 +106,8 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// Differences that are equal but for rounding have no test, and those that round to zero no minus. Caught when planted: a deviation above zero enough;
-// a sign of its own for zero.
+// Differences that are equal but for rounding have no test, and those that round to zero no minus. Caught when planted: a deviation above
+// zero enough; a sign of its own for zero.
 func TestEqualDifferences(t *testing.T) {
 	if c := paired([]float64{0.3, 0.7, 1.1}, []float64{0.2, 0.6, 1.0}, "tasks"); c.test != noTest || !math.IsNaN(c.p) {
 		t.Errorf("%+v", c)

@@ -32,7 +32,8 @@ type judgement struct {
 	reason  string // why for RESULTS.md, in a few words; it may be ""
 }
 
-// A claim is a table or a statement of the paper, or a comparison that belongs to one. Its judge computes our figure and the verdict from the results.
+// A claim is a table or a statement of the paper, or a comparison that belongs to one. Its judge computes our figure and the verdict from
+// the results.
 type claim struct {
 	where, what, paper string
 	judge              func(book) judgement

@@ -362,10 +362,9 @@ func TestAnswersOfRenamedStories(t *testing.T) {
 	}
 }
 
-// Rewording keeps the sense of facts, their order, the question and the answer. Each occurrence of a verb is drawn by itself from those of the training
-// stories. The direction "left" stays.
-// Caught when planted: the question reworded; "took" among the verbs of dropping; one draw for all occurrences in a story; "left" dropped in
-// task 17.
+// Rewording keeps the sense of facts, their order, the question and the answer. Each occurrence of a verb is drawn by itself from those of
+// the training stories. The direction "left" stays. Caught when planted: the question reworded; "took" among the verbs of dropping; one
+// draw for all occurrences in a story; "left" dropped in task 17.
 func TestRewording(t *testing.T) {
 	sense := strings.NewReplacer("went back", "MOVE", "went", "MOVE", "journeyed", "MOVE", "picked up", "TAKE", "took", "TAKE", "put down", "DROP", "left", "DROP",
 		"after that", "THEN", "afterwards", "THEN")

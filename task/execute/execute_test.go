@@ -515,7 +515,8 @@ func TestValidate(t *testing.T) {
 			t.Errorf("numbers of 1001 digits: %v, want an error about %s", err, field)
 		}
 	}
-	// A program has up to 100 + 100 (7 + 300) + 198 = 30,998 characters, and 100 million are the maximum. Caught when planted: the digits of a number count.
+	// A program has up to 100 + 100 (7 + 300) + 198 = 30,998 characters, and 100 million are the maximum. Caught when planted: the digits of a
+	// number count.
 	deep := opened(execute.Program{Operations: "control", Nesting: 100, Length: 50})
 	if _, err := deep.HeldOut(1, task.Selection{Length: 100, Count: 3500}); err == nil || !strings.Contains(err.Error(), "3500 examples of up to ") || !strings.Contains(err.Error(), "lower count") {
 		t.Errorf("too many long programs: %v", err)

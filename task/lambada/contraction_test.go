@@ -37,7 +37,8 @@ func TestLastWordOfATextIsWhole(t *testing.T) {
 	}
 }
 
-// The answer is the last word alone. A word of two tokens with the probabilities 1/2 and 1/4 has 1/8, so its perplexity is 8; it is correct if both are the most probable.
+// The answer is the last word alone. A word of two tokens with the probabilities 1/2 and 1/4 has 1/8, so its perplexity is 8; it is correct
+// if both are the most probable.
 func TestLastWordOfTwoTokens(t *testing.T) {
 	target, err := vocab.New([]string{"he", "did", "n't"}, vocab.WithUnknown())
 	if err != nil {

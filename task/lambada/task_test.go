@@ -132,10 +132,10 @@ func TestTrainingPassages(t *testing.T) {
 	}
 }
 
-// What is withheld is no more and no less than the answers that stand in their sentence already, and those that the word before them
-// goes on with at a fiftieth of its places or more, the answer's own not counted, all counted on the text as it stands. A book of words drawn at random has
-// answers that pass.
-// Caught when planted: the answer looked for in the context too, the place itself counted, a share of the answer's places.
+// What is withheld is no more and no less than the answers that stand in their sentence already, and those that the word before them goes
+// on with at a fiftieth of its places or more, the answer's own not counted, all counted on the text as it stands. A book of words drawn at
+// random has answers that pass. Caught when planted: the answer looked for in the context too, the place itself counted, a share of the
+// answer's places.
 func TestWithheld(t *testing.T) {
 	d, rng := data(t), rand.New(rand.NewPCG(3, 4))
 	var book strings.Builder

@@ -83,9 +83,10 @@ func simdGemm[T Float](table [][2]func(*GemmCall), one oneRow, lanes int, bits b
 	}
 }
 
-// copied returns Gemm's bounds of what is read in place. A row of a panel is one cache line with 256 bits, and two with 512, where packing saves no
-// time on AMD's processors (docs/log.md, 2026-11-23). A transposed left operand is copied at smaller distances, as a strip has fewer rows and uses less
-// of each line (docs/log.md, 2026-11-29). On Intel's, both operands of gradients of weights are copied with 512 bits, too (docs/log.md, 2026-11-30).
+// copied returns Gemm's bounds of what is read in place. A row of a panel is one cache line with 256 bits, and two with 512, where packing
+// saves no time on AMD's processors (docs/log.md, 2026-11-23). A transposed left operand is copied at smaller distances, as a strip has
+// fewer rows and uses less of each line (docs/log.md, 2026-11-29). On Intel's, both operands of gradients of weights are copied with 512
+// bits, too (docs/log.md, 2026-11-30).
 func copied(bits bool, vendor uint32) (directRows, nearTerms, lateRows int) {
 	switch {
 	case !bits:

@@ -10,8 +10,9 @@ import (
 	"github.com/gomlx/compute/dtypes"
 )
 
-// What is copied depends on the registers and the vendor: AMD's processors with AVX-512 read in place what others copy. The kernels have the bounds of
-// this processor. Caught when planted: one bound for all kernels; Intel's for all vendors; kernels that ask for the wrong vendor.
+// What is copied depends on the registers and the vendor: AMD's processors with AVX-512 read in place what others copy. The kernels have
+// the bounds of this processor. Caught when planted: one bound for all kernels; Intel's for all vendors; kernels that ask for the wrong
+// vendor.
 func TestCopiedByVendor(t *testing.T) {
 	const amd = 'A' | 'u'<<8 | 't'<<16 | 'h'<<24 // AuthenticAMD
 	type bounds struct{ directRows, nearTerms, lateRows int }

@@ -1,8 +1,8 @@
 //go:build unix
 
 // Command torture injects faults into the program ut. It damages copies of a run directory, kills and interrupts training, removes
-// permissions, limits memory, descriptors and disk space, feeds it invalid input, and lets many clients of a service meet. After each fault it checks the messages and the
-// files, and prints the outcomes by class. scripts/torture.sh runs it.
+// permissions, limits memory, descriptors and disk space, feeds it invalid input, and lets many clients of a service meet. After each fault
+// it checks the messages and the files, and prints the outcomes by class. scripts/torture.sh runs it.
 //
 // Usage: torture [--quick] [--seed N] [--only REGEXP] [--program FILE] [--jobs N] [--keep]
 package main
