@@ -12,7 +12,7 @@ import (
 )
 
 // Model is a trained model. It is safe for concurrent use: requests that wait are decoded together, and each gets the answer that it
-// would get alone. The end of a context cancels only its own request.
+// would get alone, up to the rounding of float32. The end of a context cancels only its own request.
 //
 // After Close, every method with an error returns [ErrClosed].
 type Model struct {

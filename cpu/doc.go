@@ -16,8 +16,9 @@
 // dot-product attention and its gradient without options, with a mask, or causal.
 //
 // The same graph, inputs, kernels and number of threads give the same bits, also while other graphs run. The order of sums depends only on
-// shapes and the number of threads. A row of a product, or of attention, does not depend on other rows, so a causal model is causal to the last
-// bit.
+// shapes and the number of threads. A row of a product, or of attention, does not depend on the values of other rows, so a causal model is
+// causal to the last bit. The last bits of attention depend on whether there is one query, several, or from 64 queries and 513 keys on a
+// block of them.
 //
 // Where the interface leaves a choice: integer division by zero returns all bits set, and its remainder the dividend; indices of gathers
 // and slices are clamped, scatters drop updates outside; random bits are those of the portable backend; optimization barriers do not

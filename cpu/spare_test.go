@@ -8,33 +8,54 @@ import (
 	"github.com/gomlx/compute/shapes"
 )
 
-// doubling returns a backend and a computation of x+x for 1,000 numbers.
-func doubling(t *testing.T) (*Backend, compute.Executable) {
+// single returns a backend of one thread.
+func single(t *testing.T) *Backend {
 	t.Helper()
-	made, err := New("threads=1")
+	b, err := New("threads=1")
 	if err != nil {
 		t.Fatal(err)
 	}
-	b := made.(*Backend)
 	t.Cleanup(b.Finalize)
-	builder := b.Builder("double")
-	main := builder.Main()
-	x, err := main.Parameter("x", shapes.Make(dtypes.Float32, 1000), nil)
-	if err != nil {
-		t.Fatal(err)
+	return b.(*Backend)
+}
+
+// built returns a computation of n parameters of one shape.
+func built(t *testing.T, b *Backend, shape shapes.Shape, n int, result func(f compute.Function, params []compute.Value) (compute.Value, error)) compute.Executable {
+	t.Helper()
+	builder := b.Builder("test")
+	f := builder.Main()
+	var params []compute.Value
+	for i := range n {
+		p, err := f.Parameter(string(rune('a'+i)), shape, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		params = append(params, p)
 	}
-	sum, err := main.Add(x, x)
-	if err != nil {
-		t.Fatal(err)
+	out, err := result(f, params)
+	if err == nil {
+		err = f.Return([]compute.Value{out}, nil)
 	}
-	if err := main.Return([]compute.Value{sum}, nil); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	e, err := builder.Compile()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b, e
+	return e
+}
+
+// double is the computation of x + x.
+func double(f compute.Function, params []compute.Value) (compute.Value, error) {
+	return f.Add(params[0], params[0])
+}
+
+// doubling returns a backend and a computation of x + x for 1,000 numbers.
+func doubling(t *testing.T) (*Backend, compute.Executable) {
+	t.Helper()
+	b := single(t)
+	return b, built(t, b, shapes.Make(dtypes.Float32, 1000), 1, double)
 }
 
 func filled(t *testing.T, b *Backend, value float32) *buffer {
@@ -52,10 +73,10 @@ func filled(t *testing.T, b *Backend, value float32) *buffer {
 
 // Memory of finalized buffers is used again, unless somebody may hold it.
 func TestSpareMemory(t *testing.T) {
-	b, double := doubling(t)
+	b, doubled := doubling(t)
 	call := func(x compute.Buffer, donate bool) *buffer {
 		t.Helper()
-		out, err := double.Execute([]compute.Buffer{x}, []bool{donate}, 0)
+		out, err := doubled.Execute([]compute.Buffer{x}, []bool{donate}, 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +125,7 @@ func TestSpareMemory(t *testing.T) {
 	spare(4000)
 	release([]*buffer{x}, nil)
 	spare(4000)
-	if _, err := double.Execute([]compute.Buffer{x}, nil, 0); err == nil {
+	if _, err := doubled.Execute([]compute.Buffer{x}, nil, 0); err == nil {
 		t.Error("a finalized buffer was an input")
 	}
 

@@ -349,8 +349,8 @@ func TestSearchesAgree(t *testing.T) {
 	}
 }
 
-// What is sampled for a source in single precision does not depend on the rest of the batch either: its log-probabilities are the same to
-// the last bit.
+// What is sampled for a source in single precision does not depend on other sources that are padded to the same length: its
+// log-probabilities are the same to the last bit.
 func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 	config := models(dtypes.Float32)["halting.Frozen, universal.FeedForward, pre-norm true"]
 	config.Width, config.Heads, config.Transition = 32, 2, universal.FeedForward{Filter: 96}

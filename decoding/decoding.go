@@ -10,6 +10,13 @@
 // holds the state and the cell of each layer, 2 D numbers, for any S; for each source it holds the same again and, with attention, M D
 // more.
 //
+// # Rounding
+//
+// The log-probabilities of a source do not depend on the other sources of its batch, except for rounding: about 2e-6 in float32. A batch pads
+// sources to one length, and reads prompts at once up to the length of the shortest, so the sums of attention may have another order. Tokens
+// whose probabilities are that close may be exchanged, and a position may halt a step earlier or later if its halting probability is that
+// close to the threshold.
+//
 // Letters: B sources, R rows (hypotheses extended together), N tokens so far, V vocabulary.
 package decoding
 

@@ -32,7 +32,7 @@ func (s Sampling) Validate() error {
 }
 
 // Search draws an answer to each source, using one random number of streams[source] per token. The answer to a source depends on its
-// stream only, not on the other sources. LogProb is that of the unchanged model.
+// stream and not on the other sources, up to rounding (see the package comment). LogProb is that of the unchanged model.
 func (s Sampling) Search(ctx context.Context, r Request, streams []*rand.Rand) ([]Hypothesis, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err

@@ -1,8 +1,8 @@
 // Package serve answers HTTP requests with trained models: completions in the format of the OpenAI API, scores, classes and tags, and
 // traces, with metrics for Prometheus. openapi.json describes every endpoint.
 //
-// Requests that arrive together are decoded together, and each gets the answer that it would get alone. A request names one of the models
-// that were loaded at the start; nothing in a request is used as a path.
+// Requests that arrive together are decoded together, and each gets the answer that it would get alone, up to rounding (see package
+// decoding). A request names one of the models that were loaded at the start; nothing in a request is used as a path.
 package serve
 
 import (

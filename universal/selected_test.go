@@ -273,3 +273,18 @@ func TestInvalidCapacitiesAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// Positions that still run after the last step need no further one. Only Listing leaves some running: here 4 of 5, which halt in step 2
+// if there is one. Caught when planted: Unfinished after the last step.
+func TestAllStepsAreEnough(t *testing.T) {
+	source, target := rectangle([][]int32{{3, 6, 2, 5}, {4}}, 4), [][]int32{{2}, {4}}
+	for _, p := range policies(1)[2:] {
+		c := small()
+		c.Halting = p.Policy
+		x := newMachine(t, universal.Encoder{Config: c})
+		all := halting.Capacities{{Positions: 8, Rows: 2, Longest: 4}}
+		if m := measure(t, x, stackCapacities{encoder: all}, source, target); m.overflow || m.demand["encoder.demand"][0][0] != 5 {
+			t.Errorf("%s: overflow %v, 5 positions run: %v", p.name, m.overflow, m.demand)
+		}
+	}
+}

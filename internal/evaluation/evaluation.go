@@ -26,7 +26,7 @@ type Evaluator struct {
 	Plan    batch.Plan // size of batches
 
 	// ComputeHalted also computes halted positions when scoring and classifying, instead of skipping them. Results are equal up to
-	// rounding. Decoding always computes them, so that an answer does not depend on the others of its batch.
+	// rounding. Decoding always computes them, so that an answer depends on the others of its batch by rounding alone.
 	ComputeHalted bool
 	Beam          decoding.Beam                 // beam search, unless it is zero: greedy decoding
 	Limit         func(source int) int          // maximum length of an answer to a source of that length; nil means [SourceLimit]

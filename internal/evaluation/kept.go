@@ -57,8 +57,8 @@ func (e *Evaluator) eachKept(ctx context.Context, examples []task.Example, name 
 	return bounded.run(ctx, runner, examples, read)
 }
 
-// keptRows returns the number of rows for n examples. It is at least 2: a product with a single row may round in another way, and results
-// should not depend on the other examples of a request.
+// keptRows returns the number of rows for n examples. It is at least 2: attention of a single query rounds in another way than that of
+// several, and results should not depend on the other examples of a request.
 func keptRows(n int) int { return max(2, decoding.Rows(n)) }
 
 // keptLength is the length up to which lengths are rounded up to a few values. It is not above the largest number of steps, which models

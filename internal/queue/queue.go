@@ -1,9 +1,10 @@
 // Package queue decodes the requests of many goroutines with one decoder.
 //
-// Requests that wait are decoded together if they are decoded in the same way, and each source gets the answer that it would get alone. If
-// decoding together fails, only the sources that fail alone have errors. Small and large requests have lanes of their own, which take
-// turns between tokens, so that a small request does not wait until a large one is done; within a lane, every request has the same share
-// of a batch. A batch is small, so the memory does not depend on the size of a request, apart from its sources and answers.
+// Requests that wait are decoded together if they are decoded in the same way, and each source gets the answer that it would get alone, up
+// to rounding (see package decoding). If decoding together fails, only the sources that fail alone have errors. Small and large requests
+// have lanes of their own, which take turns between tokens, so that a small request does not wait until a large one is done; within a lane,
+// every request has the same share of a batch. A batch is small, so the memory does not depend on the size of a request, apart from its
+// sources and answers.
 package queue
 
 import (

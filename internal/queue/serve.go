@@ -70,8 +70,8 @@ func (q *Queue) decodeNext(l *lane) []piece {
 }
 
 // decodeTogether decodes queries in one batch. After an error, each half is decoded by itself, so that in the end only the queries that
-// cannot be answered alone have errors. Tokens that were delivered before the error are not delivered again: an answer does not depend on
-// the batch.
+// cannot be answered alone have errors. Tokens that were delivered before the error are not delivered again: an answer depends on
+// the batch by rounding alone.
 func (q *Queue) decodeTogether(l *lane, together []piece) {
 	delivered := make([]int, len(together))
 	var decode func(from, to int)
