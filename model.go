@@ -275,7 +275,8 @@ type Evaluation struct {
 	EncoderSteps, DecoderSteps *PonderTime
 }
 
-// Evaluate measures the model as its task defines. The test examples are the same for every run of a task.
+// Evaluate measures the model as its task defines. The test examples are the same for every run of a task. Other calls are answered between
+// two batches and two tokens; the end of ctx ends the evaluation there.
 func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, error) {
 	if err := m.begin(); err != nil {
 		return Evaluation{}, err

@@ -25,19 +25,6 @@ type Query struct {
 	OnSteps func(token, steps int)
 }
 
-// Decode answers sources with a cache, with at most limits[i] tokens for source i. If onToken is not nil, it is used as
-// [Request].OnToken.
-func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
-	queries := make([]Query, len(sources))
-	for i := range queries {
-		queries[i] = Query{Source: sources[i], Limit: limits[i], Number: m.First + int64(i)}
-		if onToken != nil {
-			queries[i].OnToken = func(token vocab.ID) { onToken(i, token) }
-		}
-	}
-	return d.Answer(ctx, queries, m, 0, nil)
-}
-
 // Answer answers queries with a cache, in groups whose estimated memory is at most the given number of bytes; 0 means
 // [DefaultMemory]. The estimate covers the cache of answers that reach their limits, and the log-probabilities. A query that needs
 // more memory than that is answered alone. If yield is not nil, it is called before each token, and other queries may be answered

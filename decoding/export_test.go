@@ -1,6 +1,11 @@
 package decoding
 
-import "github.com/gomlx/gomlx/core/tensors"
+import (
+	"context"
+
+	"github.com/gomlx/gomlx/core/tensors"
+	"universal-transformer/internal/vocab"
+)
 
 // FewGraphs makes a decoder compile few graphs, as it does where that takes long.
 func (d *Decoder) FewGraphs() { d.fewGraphs = true }
@@ -28,4 +33,17 @@ func (d *Decoder) CallAll() map[string]error {
 		_, errs[name] = call()
 	}
 	return errs
+}
+
+// Decode answers sources with a cache, with at most limits[i] tokens for source i. If onToken is not nil, it is used as
+// [Request].OnToken.
+func (d *Decoder) Decode(ctx context.Context, sources [][]vocab.ID, limits []int, m Method, onToken func(source int, token vocab.ID)) ([]Hypothesis, error) {
+	queries := make([]Query, len(sources))
+	for i := range queries {
+		queries[i] = Query{Source: sources[i], Limit: limits[i], Number: m.First + int64(i)}
+		if onToken != nil {
+			queries[i].OnToken = func(token vocab.ID) { onToken(i, token) }
+		}
+	}
+	return d.Answer(ctx, queries, m, 0, nil)
 }

@@ -281,3 +281,31 @@ func TestFailedBatchIsDecodedInParts(t *testing.T) {
 		t.Errorf("streamed %q, want %q", text.String(), want)
 	}
 }
+
+// A request that comes during an evaluation is answered before the evaluation has ended. Caught when planted: answers that are decoded, or
+// batches that are scored, without a pause.
+func TestEvaluateLetsOthersCompute(t *testing.T) {
+	m := load(t)
+	for _, forced := range []bool{false, true} {
+		answered := make(chan error, 1)
+		began, between := false, false
+		_, err := m.Evaluate(t.Context(), pipeline.Protocol{
+			Selection: task.Selection{Count: 8000}, TeacherForced: forced,
+			Progress: func(done, total int) {
+				if !began {
+					began = true
+					go func() {
+						_, err := m.Decode(t.Context(), []string{"12"}, pipeline.DecodeOptions{})
+						answered <- err
+					}()
+				}
+				if done < total && len(answered) == 1 {
+					between = true
+				}
+			},
+		})
+		if err := errors.Join(err, <-answered); err != nil || !between {
+			t.Errorf("forced %v: the request was answered only after the evaluation; %v", forced, err)
+		}
+	}
+}

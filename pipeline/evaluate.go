@@ -59,25 +59,31 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	if p.TeacherForced {
 		measure = forced(measure)
 	}
-	if err := m.queue.Acquire(ctx); err != nil {
-		return Evaluation{}, err
-	}
-	defer m.queue.Release()
-	e := m.Evaluator()
-	e.Beam, e.ComputeHalted, e.Progress = p.Beam, p.ComputeHalted, p.Progress
+	var row evaluation.Row
+	err = m.queue.InTurns(ctx, func(pause func()) error {
+		e, err := m.evaluator(ctx, p, pause)
+		if err != nil {
+			return err
+		}
+		if row, err = e.Measure(ctx, measure, examples); err == nil && m.exit.Rule != nil {
+			row.Readouts, err = m.readoutCost(e, row, examples)
+		}
+		return err
+	})
+	row.Task, row.Lengths = name, lengths
+	return Evaluation{row, examples}, shorterExamples(err)
+}
+
+// evaluator returns an evaluator for a protocol. It calls pause between its parts.
+func (m *Model) evaluator(ctx context.Context, p Protocol, pause func()) (e *evaluation.Evaluator, err error) {
+	e = m.Evaluator()
+	e.Beam, e.ComputeHalted, e.Progress, e.Pause = p.Beam, p.ComputeHalted, p.Progress, pause
 	if p.MaxLength > 0 {
 		e.Limit = func(int) int { return p.MaxLength }
 	}
-	if e.Cache, err = m.cache(ctx, p); err != nil {
-		return Evaluation{}, err
-	}
 	e.CountSteps = p.CountSteps || m.Adaptive() || !reflect.ValueOf(m.exit).IsZero()
-	row, err := e.Measure(ctx, measure, examples)
-	row.Task, row.Lengths = name, lengths
-	if err == nil && m.exit.Rule != nil {
-		row.Readouts, err = m.readoutCost(e, row, examples)
-	}
-	return Evaluation{row, examples}, shorterExamples(err)
+	e.Cache, err = m.cache(ctx, p, pause)
+	return e, err
 }
 
 // checkProtocol returns an error if a protocol is invalid, or has a field without effect.
@@ -125,7 +131,7 @@ func (p Protocol) checkExamples() error {
 }
 
 // cache returns the cache of a protocol, tuned if it says so; nil if there is none. The caller has acquired the model.
-func (m *Model) cache(ctx context.Context, p Protocol) (*Cache, error) {
+func (m *Model) cache(ctx context.Context, p Protocol, pause func()) (*Cache, error) {
 	if p.Cache == nil && !p.TuneCache {
 		return nil, nil
 	}
@@ -137,7 +143,7 @@ func (m *Model) cache(ctx context.Context, p Protocol) (*Cache, error) {
 		return nil, err
 	}
 	e := m.Evaluator()
-	e.ComputeHalted, e.Progress = p.ComputeHalted, p.Progress
+	e.ComputeHalted, e.Progress, e.Pause = p.ComputeHalted, p.Progress, pause
 	c, err := e.TuneCache(ctx, m.Run.Task.Value.Measure(m.Vocabularies), examples)
 	if err == nil && p.Log != nil {
 		p.Log(fmt.Sprintf("%s: chosen on %d validation examples", c, len(examples)))

@@ -29,7 +29,7 @@ import (
 // Only one computation runs at a time, on all processors; other calls wait until it is done or their contexts end. Waiting requests that
 // decode with the same options are decoded together, and every answer is the one that its request would get alone, up to rounding (see
 // package decoding). Requests of many lines are decoded in small batches, and let small requests compute between two tokens. A context that
-// ends cancels only its own request. An evaluation uses the model exclusively until it is done.
+// ends cancels only its own request. An evaluation lets others compute between two batches and two tokens.
 type Model struct {
 	Run          experiment.Run
 	Vocabularies task.Vocabularies

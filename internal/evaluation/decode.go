@@ -6,7 +6,6 @@ import (
 
 	"universal-transformer/decoding"
 	"universal-transformer/internal/batch"
-	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 )
 
@@ -25,12 +24,12 @@ func (e *Evaluator) Decode(ctx context.Context, examples []task.Example) ([]task
 	plan := e.Plan
 	plan.RoundUp = decoding.Rows
 	for _, b := range batch.Chunk(examples, plan) {
-		sources, limits := make([][]vocab.ID, b.Examples), make([]int, b.Examples)
-		for i := range sources {
-			sources[i] = examples[b.Index[i]].Source
-			limits[i] = limit(len(sources[i]))
+		queries := make([]decoding.Query, b.Examples)
+		for i := range queries {
+			source := examples[b.Index[i]].Source
+			queries[i] = decoding.Query{Source: source, Limit: limit(len(source))}
 		}
-		found, err := d.Decode(ctx, sources, limits, decoding.Method{Beam: e.Beam}, nil)
+		found, err := d.Answer(ctx, queries, decoding.Method{Beam: e.Beam}, 0, e.Pause)
 		if err != nil {
 			return nil, err
 		}

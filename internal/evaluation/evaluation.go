@@ -32,7 +32,7 @@ type Evaluator struct {
 	Limit         func(source int) int          // maximum length of an answer to a source of that length; nil means [SourceLimit]
 	Progress      func(done, total int)         // called with numbers of examples; may be nil
 	Steps         func(encoder, decoder *Steps) // called after every batch with the steps of the positions so far, nil for a stack that does not exist or is not adaptive; may be nil
-	Pause         func()                        // called after every batch, so that others may compute meanwhile; may be nil
+	Pause         func()                        // called after every batch, and between two tokens that are decoded, so that others may compute meanwhile; may be nil
 	Failed        func(example int, err error)  // called with each example that cannot be computed alone, in place of an error that ends everything; may be nil
 	Kept          *Kept                         // graphs of earlier calls of Score, Probabilities and Tag; nil: every call compiles its own
 	Cache         *Cache                        // a continuous cache for Score; nil: none
