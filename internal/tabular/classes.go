@@ -11,6 +11,35 @@ import (
 // manyClasses is a number of classes from which a file with nearly as many classes as rows is probably a mistake.
 const manyClasses = 20
 
+// MostFrequent returns the class with the highest count, the first in the alphabet of several.
+func MostFrequent(count map[string]int) (top string) {
+	for class, n := range count {
+		if n > count[top] || n == count[top] && class < top {
+			top = class
+		}
+	}
+	return top
+}
+
+// CheckTrained returns an error if the training part, whose classes are counted, has fewer than two of those that the data have. what says what a
+// class is, unit what has one, and need that two are needed: "label", "rows", "a classifier needs at least two labels".
+func CheckTrained(what, unit, need string, trained map[string]int, classes []string) error {
+	switch {
+	case len(trained) > 1:
+		return nil
+	case len(classes) > 1:
+		return fmt.Errorf("all %s for training have the %s %q, and only those held out have others, %q; lower task.held_out or add %s: %s",
+			unit, what, MostFrequent(trained), others(classes, trained), unit, need)
+	}
+	return fmt.Errorf("all %s have the %s %q: %s", unit, what, classes, need)
+}
+
+// others lists the first classes that are not trained on.
+func others(classes []string, trained map[string]int) []string {
+	list := slices.DeleteFunc(slices.Clone(classes), func(class string) bool { return trained[class] > 0 })
+	return list[:min(len(list), MaxListed)]
+}
+
 // CheckClasses returns an error if there are classes that a run has not been trained with. what says what a class is: "label".
 func CheckClasses(what string, classes, trained []string) error {
 	var others []string

@@ -222,7 +222,7 @@ func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
 	}
 	switch remedy := l.separator(fields[0]); {
 	case len(fields) == 1 && !p.header && remedy != "":
-		return fmt.Errorf("%s: %s", problem, remedy)
+		return &adviceError{problem, remedy}
 	case l.other:
 		return errors.New(problem)
 	case !p.chosen && !columns[1].Last && len(fields) > p.fields:
@@ -232,6 +232,11 @@ func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
 	}
 	return errors.New(problem)
 }
+
+// An adviceError is the error for a row that another setting may read. If other rows of the file are read, the row alone is malformed.
+type adviceError struct{ problem, remedy string }
+
+func (e *adviceError) Error() string { return e.problem + ": " + e.remedy }
 
 // separator names the setting for a row without any separator of its format; "" if none is found. A file to evaluate on has the settings of the
 // configuration, but may declare a delimiter of its own.

@@ -2,8 +2,7 @@ package tabular
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -24,9 +23,10 @@ type Report struct {
 	Skipped   int         `json:"skipped"`
 	Malformed []Malformed `json:"malformed"` // the first ten malformed rows, which are skipped
 
-	named bool     // the first row is a header
-	many  []string // the first row, if it has more columns than are read and none is chosen
-	how   string   // how to choose them
+	named  bool     // the first row is a header
+	advice string   // the setting that the file may need, if most of its rows are malformed
+	many   []string // the first row, if it has more columns than are read and none is chosen
+	how    string   // how to choose them
 }
 
 // Malformed is a malformed row.
@@ -67,7 +67,11 @@ func Add[T any](r *Report, rows []T, row Row, convert func(line int, fields []st
 		converted, err = convert(row.Line, row.Fields)
 	}
 	if err != nil {
-		r.Skip(row.Line, err.Error())
+		reason := err.Error()
+		if advised := (*adviceError)(nil); errors.As(err, &advised) {
+			reason, r.advice = advised.problem, cmp.Or(r.advice, advised.remedy)
+		}
+		r.Skip(row.Line, reason)
 		return rows
 	}
 	r.Usable++
@@ -123,11 +127,19 @@ func (r *Report) Check(want string) error {
 	case r.Skipped > r.Usable && len(r.many) > 0:
 		return fmt.Errorf("%s has %d columns (%s): %s", r.Path, len(r.many), listed(r.many), r.how)
 	case r.Usable == 0:
-		return fmt.Errorf("%s: none of %d %s can be used: %s", r.Path, r.Lines, r.unit(), r.Malformed[0])
+		return fmt.Errorf("%s: none of %d %s can be used: %s", r.Path, r.Lines, r.unit(), r.first())
 	case r.Skipped > r.Usable:
-		return fmt.Errorf("%s: %d of %d %s are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.unit(), r.Malformed[0])
+		return fmt.Errorf("%s: %d of %d %s are malformed, more than half: first %s", r.Path, r.Skipped, r.Lines, r.unit(), r.first())
 	}
 	return nil
+}
+
+// first describes the first malformed row of a file that has few others, with the setting that it may need.
+func (r *Report) first() string {
+	if r.advice == "" {
+		return r.Malformed[0].String()
+	}
+	return r.Malformed[0].String() + ": " + r.advice
 }
 
 // listed lists the first names of columns.
@@ -197,60 +209,4 @@ func (u UnknownTokens) NewLines(side string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("training %s have %d tokens that are not in the run's vocabulary and are read as <unknown>, among them %q", side, u.Count, u.Tokens)}
-}
-
-// EmptyPart is the error for rows without any for training, for choosing a checkpoint, or for evaluation. share is held out, unless the
-// rows for evaluation have a file of their own. unit says what the rows are: "rows".
-func EmptyPart(path, unit string, training, validation, evaluation int, share float64, ownFile bool) error {
-	at, remedy := fmt.Sprintf(", at task.held_out %v", share), ", raise task.held_out or name a task.held_out_path"
-	if ownFile {
-		at, remedy = "", ""
-	}
-	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and identical ones go to the same part; add %s%s",
-		path, training, unit, validation, evaluation, at, unit, remedy)
-}
-
-// Repeated counts the rows with the hash of a row of the training part.
-func Repeated[R any](rows, training []R, hash func(R) uint64) (n int) {
-	trained := map[uint64]bool{}
-	for _, r := range training {
-		trained[hash(r)] = true
-	}
-	for _, r := range rows {
-		if trained[hash(r)] {
-			n++
-		}
-	}
-	return n
-}
-
-// RepeatedNote is the remark that rows to evaluate on are also in the training part; none if none are. what says what they are: "texts".
-func RepeatedNote[R any](rows, training []R, hash func(R) uint64, what string) []string {
-	n := Repeated(rows, training, hash)
-	if n == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, len(rows), what)}
-}
-
-// Hash is a digest of a text, by which it is held out or not, independently of all other texts.
-func Hash(text string) uint64 {
-	sum := sha256.Sum256([]byte(text))
-	return binary.LittleEndian.Uint64(sum[:])
-}
-
-// Split divides rows by the hashes of their texts, so that equal texts are on the same side whatever else is in the file. The shares
-// of all hashes count from 0: up to validation, up to held, and the rest.
-func Split[R any](rows []R, hash func(R) uint64, validation, held float64) (toTrain, toValidate, toEvaluate []R) {
-	for _, row := range rows {
-		switch at := float64(hash(row)) / (1 << 64); {
-		case at < validation:
-			toValidate = append(toValidate, row)
-		case at < held:
-			toEvaluate = append(toEvaluate, row)
-		default:
-			toTrain = append(toTrain, row)
-		}
-	}
-	return toTrain, toValidate, toEvaluate
 }

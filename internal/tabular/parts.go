@@ -1,0 +1,84 @@
+package tabular
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
+// EmptyPart is the error for rows without any for training, for choosing a checkpoint, or for evaluation. share is held out, unless the
+// rows for evaluation have a file of their own. unit says what the rows are: "rows".
+func EmptyPart(path, unit string, training, validation, evaluation int, share float64, ownFile bool) error {
+	at, remedy := fmt.Sprintf(", at task.held_out %v", share), ", raise task.held_out or name a task.held_out_path"
+	if ownFile {
+		at, remedy = "", ""
+	}
+	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and identical ones go to the same part; add %s%s",
+		path, training, unit, validation, evaluation, at, unit, remedy)
+}
+
+// Alike asks whether the texts of rows, by whose hashes they are divided, are those of the right column, if nearly all are identical; "" if they are
+// not. unit says what the rows are, what the texts, and column names the field that chooses their column: "rows", "texts", "text_column".
+func Alike[R any](rows []R, hash func(R) uint64, unit, what, column string) string {
+	different := map[uint64]bool{}
+	for _, r := range rows {
+		different[hash(r)] = true
+	}
+	if len(rows) < fewRows || 10*len(different) > len(rows) {
+		return ""
+	}
+	return fmt.Sprintf("different %s in %d %s: %d; does task.%s choose the right column?", what, len(rows), unit, len(different), column)
+}
+
+// fewRows is a number of rows below which identical ones are no surprise.
+const fewRows = 20
+
+// EmptyAlike is [EmptyPart] for rows that are divided by what Alike asks about.
+func EmptyAlike(path, alike string) error {
+	return fmt.Errorf("%s: identical ones go to the same part, so that a part is empty: %s", path, alike)
+}
+
+// Repeated counts the rows with the hash of a row of the training part.
+func Repeated[R any](rows, training []R, hash func(R) uint64) (n int) {
+	trained := map[uint64]bool{}
+	for _, r := range training {
+		trained[hash(r)] = true
+	}
+	for _, r := range rows {
+		if trained[hash(r)] {
+			n++
+		}
+	}
+	return n
+}
+
+// RepeatedNote is the remark that rows to evaluate on are also in the training part; none if none are. what says what they are: "texts".
+func RepeatedNote[R any](rows, training []R, hash func(R) uint64, what string) []string {
+	n := Repeated(rows, training, hash)
+	if n == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, len(rows), what)}
+}
+
+// Hash is a digest of a text, by which it is held out or not, independently of all other texts.
+func Hash(text string) uint64 {
+	sum := sha256.Sum256([]byte(text))
+	return binary.LittleEndian.Uint64(sum[:])
+}
+
+// Split divides rows by the hashes of their texts, so that equal texts are on the same side whatever else is in the file. The shares
+// of all hashes count from 0: up to validation, up to held, and the rest.
+func Split[R any](rows []R, hash func(R) uint64, validation, held float64) (toTrain, toValidate, toEvaluate []R) {
+	for _, row := range rows {
+		switch at := float64(hash(row)) / (1 << 64); {
+		case at < validation:
+			toValidate = append(toValidate, row)
+		case at < held:
+			toEvaluate = append(toEvaluate, row)
+		default:
+			toTrain = append(toTrain, row)
+		}
+	}
+	return toTrain, toValidate, toEvaluate
+}
