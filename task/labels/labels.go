@@ -90,6 +90,14 @@ func (c Labels) Reader(v task.Vocabularies) task.Reader {
 // reader is a LineReader whose targets are labels.
 type reader struct{ task.LineReader }
 
+// Read converts a text. One of white space only is empty, as in the files.
+func (r reader) Read(text string) (task.Input, error) {
+	if blank(text) {
+		text = ""
+	}
+	return r.LineReader.Read(text)
+}
+
 // Target returns the class of a label.
 func (r reader) Target(label string) ([]vocab.ID, error) {
 	return r.Vocabularies.Target.Encode([]string{strings.TrimSpace(label)})

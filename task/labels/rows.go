@@ -65,11 +65,11 @@ func (c Labels) row(line int, fields []string) (row, error) {
 		return r, fmt.Errorf("the label is the reserved token %s", label)
 	}
 	var err error
-	if c.Tokenizer == vocab.Subwords {
+	switch {
+	case blank(r.origin.text):
+		return r, errors.New("the text is empty")
+	case c.Tokenizer == vocab.Subwords:
 		r.tokens, err = []string{r.origin.text}, subword.CheckText(r.origin.text)
-		if r.origin.text == "" {
-			err = errors.New("the text is empty")
-		}
 		return r, err
 	}
 	if r.tokens, err = c.Tokenizer.Split(r.origin.text); err != nil {
@@ -82,6 +82,9 @@ func (c Labels) row(line int, fields []string) (row, error) {
 	}
 	return r, c.checkLength(len(r.tokens), "tokens")
 }
+
+// blank reports whether a text has white space only, which counts as empty everywhere.
+func blank(text string) bool { return strings.TrimSpace(text) == "" }
 
 func (c Labels) checkLength(n int, unit string) error {
 	switch {

@@ -66,9 +66,21 @@ func (t *Task) read() (p parts, err error) {
 // check returns an error if a part is empty.
 func (p parts) check(c Labels, share float64) error {
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
+		if alike := p.alike(c); alike != "" {
+			return tabular.EmptyAlike(c.Path, alike)
+		}
 		return tabular.EmptyPart(c.Path, "rows", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != "")
 	}
 	return nil
+}
+
+// alike asks whether the texts of the file are those of the right column, if nearly all are identical.
+func (p parts) alike(c Labels) string {
+	rows := slices.Concat(p.training, p.validation)
+	if c.HeldOutPath == "" {
+		rows = append(rows, p.evaluation...)
+	}
+	return tabular.Alike(rows, hashOf, "rows", "texts", "text_column")
 }
 
 // trained returns the training part of the file; none if the file cannot be read.
@@ -136,13 +148,12 @@ func (t *Task) build(p parts) error {
 		t.v = task.Vocabularies{Tokenizer: t.config.Tokenizer, Source: source}
 	}
 	labels := labelsOf(slices.Concat(p.training, p.validation, p.evaluation))
-	if len(labels) < 2 {
-		return fmt.Errorf("all rows have the label %q: a classifier needs at least two labels", labels)
-	}
 	if t.given {
 		if err := tabular.CheckClasses("label", labels, t.v.Target.Tokens()); err != nil {
 			return err
 		}
+	} else if err := tabular.CheckTrained("label", "rows", "a classifier needs at least two labels", countLabels(p.training), labels); err != nil {
+		return err
 	} else if target, err := vocab.New(labels); err != nil {
 		return fmt.Errorf("labels: %w", err)
 	} else {
@@ -170,11 +181,16 @@ func (t *Task) encode(rows []row, unknown *tabular.UnknownTokens) []task.Example
 
 // labelsOf returns the labels of rows, the most frequent one first.
 func labelsOf(rows []row) []string {
+	count := countLabels(rows)
+	return slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+}
+
+func countLabels(rows []row) map[string]int {
 	count := map[string]int{}
 	for _, r := range rows {
 		count[r.origin.label]++
 	}
-	return slices.SortedFunc(maps.Keys(count), func(a, b string) int { return cmp.Or(count[b]-count[a], strings.Compare(a, b)) })
+	return count
 }
 
 // describe makes the notes.
@@ -182,14 +198,14 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	for _, r := range t.reports {
 		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
 	}
-	trained := map[string]int{}
-	for _, r := range p.training {
-		trained[r.origin.label]++
-	}
-	top := labels[0]
+	trained := countLabels(p.training)
+	top := tabular.MostFrequent(trained)
 	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
 		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
 	t.notes = append(t.notes, tabular.ClassNotes("labels", labels, len(p.training)+len(p.validation)+len(p.evaluation))...)
+	if alike := p.alike(t.config); alike != "" {
+		t.notes = append(t.notes, alike)
+	}
 	var untrained []string
 	for _, label := range labels {
 		if trained[label] == 0 {

@@ -13,6 +13,7 @@ package table
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/tabular"
@@ -133,6 +134,13 @@ type parts struct{ training, validation, evaluation []pair }
 // check returns an error if a part is empty.
 func (p parts) check(c Table) error {
 	if len(p.training) == 0 || len(p.evaluation) == 0 || c.HeldOutPath == "" && len(p.validation) == 0 {
+		pairs := slices.Concat(p.training, p.validation)
+		if c.HeldOutPath == "" {
+			pairs = append(pairs, p.evaluation...)
+		}
+		if alike := tabular.Alike(pairs, hashOf, "lines", "sources", "source_column"); alike != "" {
+			return tabular.EmptyAlike(c.Path, alike)
+		}
 		return tabular.EmptyPart(c.Path, "lines", len(p.training), len(p.validation), len(p.evaluation), c.HeldOut, c.HeldOutPath != "")
 	}
 	return nil

@@ -50,6 +50,9 @@ func (t *Task) read() (p parts, err error) {
 	p.training, p.validation, held = tabular.Split(sentences, hashOf, validation, share)
 	p.evaluation = append(p.evaluation, held...) // none if they have a file of their own
 	if len(p.training) == 0 || len(p.validation) == 0 || len(p.evaluation) == 0 {
+		if alike := tabular.Alike(sentences, hashOf, "sentences", "ones", "word_column"); alike != "" {
+			return p, tabular.WithSkipped(tabular.EmptyAlike(c.Path, alike), t.reports...)
+		}
 		return p, tabular.WithSkipped(tabular.EmptyPart(c.Path, "sentences", len(p.training), len(p.validation), len(p.evaluation), share, c.HeldOutPath != ""), t.reports...)
 	}
 	return p, nil
@@ -73,17 +76,14 @@ func hashOf(r sentence) uint64 { return r.hash }
 func (t *Task) build(p parts) error {
 	tags := tagsOf(slices.Concat(p.training, p.validation, p.evaluation))
 	given := t.v.Target != nil
-	switch {
-	case len(tags) < 2:
-		return fmt.Errorf("all words have the tag %q: at least two tags are needed", tags)
-	case given:
+	if given {
 		if err := tabular.CheckClasses("tag", tags, t.v.Target.Tokens()); err != nil {
 			return err
 		}
-	default:
-		if err := t.buildVocabularies(p.training, tags); err != nil {
-			return err
-		}
+	} else if err := tabular.CheckTrained("tag", "words", "at least two tags are needed", countTags(p.training), tags); err != nil {
+		return err
+	} else if err := t.buildVocabularies(p.training, tags); err != nil {
+		return err
 	}
 	unknown, untrained := tabular.UnknownTokens{}, tabular.UnknownTokens{}
 	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.examples(p.training, &untrained), ValidationPart: t.examples(p.validation, nil), TestPart: t.examples(p.evaluation, &unknown)}
@@ -155,13 +155,13 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	for _, s := range p.training {
 		words += len(s.origin.words)
 	}
-	marks := "they mark no spans"
+	top, marks := tabular.MostFrequent(trained), "they mark no spans"
 	if score.SpanTags(tags) {
 		marks = "they mark spans"
 	}
 	t.notes = append(t.notes,
 		fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(p.training), len(p.validation), len(p.evaluation)),
-		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, tags[0], float64(trained[tags[0]])/float64(words), words))
+		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, top, float64(trained[top])/float64(words), words))
 	t.notes = append(t.notes, tabular.ClassNotes("tags", tags, words)...)
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
