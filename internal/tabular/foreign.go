@@ -1,11 +1,8 @@
 package tabular
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
-	"slices"
 	"strings"
 
 	"universal-transformer/internal/textfile"
@@ -14,10 +11,16 @@ import (
 // This file recognizes files of other formats by their first line, which would otherwise be refused row by row for another reason, or
 // read as what they are not.
 
-// foreign returns an error if the first line with text is JSON, or a row of csv that can be split only by another delimiter.
-func (l Layout) foreign(text string, first Row, columns []Column) error {
-	if filter := jq(strings.TrimSpace(text), columns); filter != "" {
-		return textfile.ErrJSON(filter)
+// foreign returns an error if the first line with text is JSON, or a row of csv that can be split only by another delimiter. head returns the
+// first bytes of the file.
+func (l Layout) foreign(text string, first Row, columns []Column, head func() []byte) error {
+	if text = strings.TrimSpace(text); text != "" && isJSON(text, nil) || text == "" && isJSON("", head()) {
+		filter, all := jq(head(), columns)
+		choice := ""
+		if !all {
+			choice = l.chosenBy(columns)
+		}
+		return textfile.ErrJSON(filter, choice)
 	}
 	if errors.Is(first.Err, errQuote) {
 		return l.wrongDelimiter(text, first)
@@ -38,45 +41,4 @@ func (l Layout) wrongDelimiter(text string, first Row) error {
 		}
 	}
 	return nil
-}
-
-// jq returns the filter that converts a file of JSON, of which text is the first line, to the columns; "" if the line is not JSON.
-func jq(text string, columns []Column) string {
-	each, object := "", text
-	first, several := strings.CutPrefix(text, "[{")
-	first = strings.TrimSpace(first)
-	switch {
-	case text == "[" || several && !strings.Contains(text, "\t") && (first == "" || first[0] == '"'): // a row may begin so, too, as in [{x}]
-		each, object = ".[] | ", strings.TrimSuffix(strings.Trim(text, "[]"), ",")
-	case text == "{" || strings.HasPrefix(text, "{") && json.Valid([]byte(text)):
-	default:
-		return ""
-	}
-	var members map[string]any
-	_ = json.Unmarshal([]byte(object), &members) // nothing is known of a record of several lines
-	var list []string
-	for _, c := range columns {
-		list = append(list, c.member(members))
-	}
-	return each + "[" + strings.Join(list, ", ") + "] | @tsv"
-}
-
-var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// member returns the filter for a column in a record of JSON: the member with the chosen or a usual name, of a list its elements.
-func (c Column) member(members map[string]any) string {
-	name := c.Name
-	if c.named() {
-		name = c.Choice
-	} else if at := slices.IndexFunc(c.Usual, func(usual string) bool { _, has := members[usual]; return has }); at >= 0 {
-		name = c.Usual[at]
-	}
-	path := "." + name
-	if !identifier.MatchString(name) {
-		path = fmt.Sprintf(".[%q]", name)
-	}
-	if _, several := members[name].([]any); several {
-		path = "(" + path + ` | join(" "))`
-	}
-	return path
 }

@@ -112,7 +112,12 @@ func (l Layout) Parse(r io.Reader, columns []Column, each func(Row)) (remark str
 
 // parse is like Parse, and returns what it learns of the file.
 func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (info Info, err error) {
-	s := &scanner{lines: bufio.NewReaderSize(r, 64<<10)}
+	begin := &headReader{Reader: r}
+	s := &scanner{lines: bufio.NewReaderSize(begin, 64<<10)}
+	head := func() []byte {
+		_, _ = s.lines.Peek(detected) // reads on, unless an error has ended the file
+		return begin.head
+	}
 	switch l.Format {
 	case CSV:
 		s.comma = ','
@@ -134,7 +139,7 @@ func (l Layout) parse(r io.Reader, columns []Column, each func(Row)) (info Info,
 			return info, nil
 		}
 		if top && err == nil && row.Err != ErrBlank {
-			top, err = false, l.foreign(text, row, columns)
+			top, err = false, l.foreign(text, row, columns, head)
 		}
 		if err != nil {
 			return info, err

@@ -32,9 +32,9 @@ func TestUpperCaseNames(t *testing.T) {
 // The command that converts a file of JSON reads one file and writes another, also where names differ in case alone.
 // Caught when planted: the name of the file itself; names compared with their case.
 func TestConvertedJSONHasAnotherName(t *testing.T) {
-	for name, into := range map[string]string{"a.jsonl": "a.tsv", "a.tsv": "a.new.tsv", "a.TSV": "a.new.tsv", "a.tsv.gz": "a.tsv"} {
+	for name, into := range map[string]string{"a.jsonl": "a.csv", "a.csv": "a.new.csv", "a.CSV": "a.new.csv", "a.csv.gz": "a.csv"} {
 		content := []byte(`{"text": "x", "label": "a"}` + "\n")
-		if name == "a.tsv.gz" {
+		if name == "a.csv.gz" {
 			content = zip(content)
 		}
 		path := write(t, name, content)

@@ -17,7 +17,7 @@ func quotedFor(path, goos string) string {
 	case path != "" && !strings.ContainsFunc(path, special):
 		return path
 	case goos == "windows":
-		return `"` + path + `"`
+		return `"` + strings.ReplaceAll(path, `"`, `\"`) + `"`
 	}
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }

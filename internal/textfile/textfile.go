@@ -41,9 +41,14 @@ type repairError struct {
 	extension string // of the repaired file; empty: the same
 }
 
-// ErrJSON returns the error for a file of JSON in place of rows; the filter of jq writes tab-separated rows.
-func ErrJSON(filter string) error {
-	return &repairError{"it is JSON, which is not read: convert it with", "jq -r " + Quoted(filter), "", ".tsv"}
+// ErrJSON returns the error for a file of JSON in place of rows; the filter of jq writes CSV, whose columns are then chosen as choice says, unless
+// that is empty.
+func ErrJSON(filter, choice string) error {
+	advice := "convert it with"
+	if choice != "" {
+		advice = choice + ", after converting it with"
+	}
+	return &repairError{"it is JSON, which is not read: " + advice, "jq -rn " + Quoted(filter), "", ".csv"}
 }
 
 var (
