@@ -90,8 +90,7 @@ func (d *damageReader) Read(p []byte) (n int, err error) {
 }
 
 func (d *damageReader) describe(err error) error {
-	return fmt.Errorf("the compressed data are damaged, cut off or followed by others (%w): get the file again, or keep what can be read with: %s",
-		err, textfile.Unpack(d.path, d.command))
+	return textfile.DamagedError(d.path, d.command, err)
 }
 
 // formats are files that people take for text, recognized by the bytes at an offset.

@@ -3,6 +3,7 @@ package textfile
 import (
 	"bytes"
 	"cmp"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -51,9 +52,9 @@ func Invalid(text []byte) int {
 // it is unknown; the command then assumes Windows-1252, which contains Latin-1.
 func EncodingError(path, encoding string) error {
 	if encoding == "" {
-		return fmt.Errorf("convert the file to UTF-8, from Windows-1252 for instance, with: %s", iconv(path, "WINDOWS-1252"))
+		return withCommand("convert the file to UTF-8, from Windows-1252 for instance, with: %s", iconv(path, "WINDOWS-1252"))
 	}
-	return fmt.Errorf("it is %s: convert it to UTF-8 with: %s", encoding, iconv(path, encoding))
+	return withCommand("it is %s: convert it to UTF-8 with: %s", encoding, iconv(path, encoding))
 }
 
 // iconv returns the command that converts a file, which may be compressed.
@@ -82,11 +83,41 @@ func convert(path, filter, mark, other string) string {
 	return read + " > " + Quoted(stem+other)
 }
 
-// Unpack returns the shell command that decompresses what can be read of a file; command is gzip or xz.
-func Unpack(path, command string) string {
+// DamagedError is the error for a compressed file that cannot be decompressed to its end. It ends with the command that decompresses what can be
+// read; command is gzip or xz.
+func DamagedError(path, command string, err error) error {
 	into := strings.TrimSuffix(path, filepath.Ext(path))
 	if into == path {
 		into += ".txt"
 	}
-	return fmt.Sprintf("%s -dc %s > %s", command, Quoted(path), Quoted(into))
+	damaged := withCommand("the compressed data are damaged, cut off or followed by others (%w): get the file again, or keep what can be read with: %s -dc %s > %s",
+		err, command, Quoted(path), Quoted(into))
+	damaged.fails = true
+	return damaged
+}
+
+// A commandError is an error that ends with the shell command that writes a repaired copy of a file.
+type commandError struct {
+	error
+	fails bool // the command writes the copy and reports an error
+}
+
+func (e *commandError) Unwrap() error { return e.error }
+
+func withCommand(format string, args ...any) *commandError {
+	return &commandError{error: fmt.Errorf(format, args...)}
+}
+
+// InFolder adds to the error for a file of a folder whose files are all read, if it ends with a command that writes a repaired copy, that the
+// file is then renamed: its copy is read in its place. A renamed file is no text of the folder, and nothing is lost.
+func InFolder(path string, err error) error {
+	var repair *commandError
+	if !errors.As(err, &repair) {
+		return err
+	}
+	then := "&&"
+	if repair.fails {
+		then = ";"
+	}
+	return fmt.Errorf("%w %s mv %s %s", err, then, Quoted(path), Quoted(path+".old"))
 }

@@ -64,7 +64,7 @@ func (e *repairError) Error() string {
 func Named(path string, err error) error {
 	var repair *repairError
 	if errors.As(err, &repair) {
-		return fmt.Errorf("%s: %s: %s", path, repair.problem, convert(path, repair.filter, repair.mark, repair.extension))
+		return withCommand("%s: %s: %s", path, repair.problem, convert(path, repair.filter, repair.mark, repair.extension))
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }

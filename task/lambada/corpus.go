@@ -189,7 +189,7 @@ func checkNoneMeasured(files []string, measured sets) error {
 		}
 		text, err := textfile.Read(path, largestFile)
 		if err != nil {
-			return err
+			return textfile.InFolder(path, err)
 		}
 		at := 0
 		for line := range strings.Lines(string(text)) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/archive"
+	"universal-transformer/internal/textfile"
 )
 
 // maxSize is far above any text of this task in bytes; a larger one is probably a mistake.
@@ -51,7 +52,7 @@ func readFolder(folder string) (content string, notes []string, err error) {
 		}
 		text, err := archive.ReadText(path, maxSize-int64(joined.Len()))
 		if err != nil {
-			return err
+			return textfile.InFolder(path, err)
 		}
 		used++
 		joined.WriteString(text)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,4 +65,62 @@ func TestReadFolder(t *testing.T) {
 	if _, _, err := read("-"); err == nil || !strings.Contains(err.Error(), "the standard input cannot be read") {
 		t.Errorf("the standard input: %v", err)
 	}
+}
+
+// The command that an error for a file of a folder names makes the folder readable, with its text once, and keeps the file under another name.
+// Caught when planted: a copy that is read beside the file, a copy that is not read, a damaged file that stays.
+func TestCommandsRepairAFolder(t *testing.T) {
+	shell, err := exec.LookPath("sh")
+	if err != nil {
+		t.Skip("no shell")
+	}
+	damaged := compressed(t, strings.Repeat("good text\n", 9)+strings.Repeat("lost ", 9))
+	for name, c := range map[string]struct{ file, content, want string }{
+		"Latin-1":  {"b c.txt", "caf\xe9\n", "one\ncafé\n"},
+		"UTF-16":   {"b.txt", "\xff\xfea\x00\n\x00", "one\na\n"},
+		"CR":       {"b.txt", "x\ry\r", "one\nx\ny\n"},
+		"NUL":      {"b.txt", "x\x00y\n", "one\nxy\n"},
+		"packed":   {"b.txt.gz", compressed(t, "caf\xe9\n"), "one\ncafé\n"},
+		"cut off":  {"b.txt.gz", damaged[:len(damaged)-4], "one\n" + strings.Repeat("good text\n", 9) + strings.Repeat("lost ", 9) + "\n"},
+		"packed 2": {"b.TXT.gz", compressed(t, "x\x00y\n"), "one\nxy\n"},
+	} {
+		folder := t.TempDir()
+		path := filepath.Join(folder, c.file)
+		for path, content := range map[string]string{filepath.Join(folder, "a.txt"): "one\n", path: c.content} {
+			if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, _, err := read(folder)
+		if err == nil || strings.Contains(err.Error(), "\n") {
+			t.Fatalf("%s: %v", name, err)
+		}
+		_, command, _ := strings.Cut(err.Error(), "with: ")
+		program, _, _ := strings.Cut(command, " ")
+		if _, missing := exec.LookPath(program); missing != nil {
+			continue
+		}
+		out, failed := exec.CommandContext(t.Context(), shell, "-c", command).CombinedOutput()
+		if content, _, err := read(folder); err != nil || failed != nil || content != c.want {
+			t.Errorf("%s: after %s: %q, %v, %v, %s", name, command, content, err, failed, out)
+		}
+		if kept, err := os.ReadFile(path + ".old"); err != nil || string(kept) != c.content {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, _, err := read(path); err == nil {
+			t.Errorf("%s: the file is still there", name)
+		}
+	}
+}
+
+// compressed returns a text compressed with gzip.
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text))
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
 }
