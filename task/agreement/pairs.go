@@ -152,9 +152,10 @@ func eachSentence(path string, do func(words []string)) error {
 		err = fmt.Errorf("%s: the folder has no book (.txt)", path)
 	}
 	for _, book := range books {
-		text, err := textfile.Read(filepath.Join(path, book), largestFile)
+		file := filepath.Join(path, book)
+		text, err := textfile.Read(file, largestFile)
 		if err != nil {
-			return err
+			return textfile.InFolder(file, err)
 		}
 		for _, words := range penn.Sentences(strings.ToValidUTF8(string(text), " ")) {
 			for i, w := range words {

@@ -96,7 +96,7 @@ func books(folder string) (files []string, err error) {
 func readBook(path string) ([][]string, error) {
 	text, err := textfile.Read(path, largestFile)
 	if err != nil {
-		return nil, err
+		return nil, textfile.InFolder(path, err)
 	}
 	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // some scans contain invalid UTF-8
 }
