@@ -69,9 +69,15 @@ func (e *DataError) Error() string {
 	return fmt.Sprintf("%s: %s: restore the files, or accept the changed data", e.Dir, e.Changed)
 }
 
-// checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change.
+// checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change. Data that cannot be
+// trained with, because they have classes that the run does not know, are an error in any case.
 func (t *openRun) checkData(c *runlog.Checkpoint) error {
 	now := dataDigests(t.data)
+	if len(now) > 0 {
+		if _, err := task.Drawn(func() task.Example { return t.data.Training(t.run.Seed, 0) }); err != nil {
+			return fmt.Errorf("%s: %w", t.log.Dir(), err)
+		}
+	}
 	if len(now) > 0 && !sealedToData(c) {
 		t.callbacks.log(fmt.Sprintf("checkpoint of update %d: an earlier version wrote it, and it does not say with which data it was trained", c.Step))
 		return nil

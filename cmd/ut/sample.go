@@ -112,7 +112,10 @@ func (f *sampleFlags) examples(opened task.Task, seed uint64) ([]task.Example, e
 	}
 	list := make([]task.Example, f.count)
 	for i := range list {
-		list[i] = opened.Training(seed, int64(i))
+		var err error
+		if list[i], err = task.Drawn(func() task.Example { return opened.Training(seed, int64(i)) }); err != nil {
+			return nil, err
+		}
 	}
 	return list, nil
 }

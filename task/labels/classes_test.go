@@ -13,7 +13,7 @@ import (
 
 // The most frequent label of the notes is that of the training part, whatever the file for evaluation has, and a training part of one label is
 // refused, whatever the others have.
-// Caught when planted: the most frequent of all rows; labels of all rows counted; no check with a file for evaluation.
+// Caught when planted: the most frequent of all rows; labels of all rows counted.
 func TestLabelsOfTheTrainingPart(t *testing.T) {
 	var rows, held [][]string
 	for i := range 400 {
@@ -83,7 +83,7 @@ func TestSwappedColumns(t *testing.T) {
 }
 
 // A text of white space is an empty one in files and where texts are read, with every tokenizer.
-// Caught when planted: spaces that are tokens, in a file, of subwords, or in a request; a no-break space that is none.
+// Caught when planted: spaces that are tokens in a file, or in a request; a no-break space that is none.
 func TestBlankTexts(t *testing.T) {
 	rows := append(numbers(300), []string{"   ", "none"}, []string{"\u00a0 ", "none"}, []string{" x ", "none"})
 	for _, c := range []Labels{

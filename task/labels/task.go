@@ -148,10 +148,9 @@ func (t *Task) build(p parts) error {
 		t.v = task.Vocabularies{Tokenizer: t.config.Tokenizer, Source: source}
 	}
 	labels := labelsOf(slices.Concat(p.training, p.validation, p.evaluation))
+	var untrainable error
 	if t.given {
-		if err := tabular.CheckClasses("label", labels, t.v.Target.Tokens()); err != nil {
-			return err
-		}
+		untrainable = tabular.CheckClasses("label", labels, t.v.Target.Tokens())
 	} else if err := tabular.CheckTrained("label", "rows", "a classifier needs at least two labels", countLabels(p.training), labels); err != nil {
 		return err
 	} else if target, err := vocab.New(labels); err != nil {
@@ -160,7 +159,7 @@ func (t *Task) build(p parts) error {
 		t.v.Target = target
 	}
 	unknown, untrained := tabular.UnknownTokens{}, tabular.UnknownTokens{}
-	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.encode(p.training, &untrained), ValidationPart: t.encode(p.validation, nil), TestPart: t.encode(p.evaluation, &unknown)}
+	t.Parts = task.Parts{Stream: t.Name(), Untrainable: untrainable, TrainingPart: t.encode(p.training, &untrained), ValidationPart: t.encode(p.validation, nil), TestPart: t.encode(p.evaluation, &unknown)}
 	for _, e := range t.TrainingPart {
 		t.longest = max(t.longest, len(e.Source))
 	}
@@ -202,6 +201,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	top := tabular.MostFrequent(trained)
 	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
 		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
+	t.notes = append(t.notes, task.FewNotes("texts", len(p.validation), len(p.evaluation))...)
 	t.notes = append(t.notes, tabular.ClassNotes("labels", labels, len(p.training)+len(p.validation)+len(p.evaluation))...)
 	if alike := p.alike(t.config); alike != "" {
 		t.notes = append(t.notes, alike)

@@ -76,17 +76,16 @@ func hashOf(r sentence) uint64 { return r.hash }
 func (t *Task) build(p parts) error {
 	tags := tagsOf(slices.Concat(p.training, p.validation, p.evaluation))
 	given := t.v.Target != nil
+	var untrainable error
 	if given {
-		if err := tabular.CheckClasses("tag", tags, t.v.Target.Tokens()); err != nil {
-			return err
-		}
+		untrainable = tabular.CheckClasses("tag", tags, t.v.Target.Tokens())
 	} else if err := tabular.CheckTrained("tag", "words", "at least two tags are needed", countTags(p.training), tags); err != nil {
 		return err
 	} else if err := t.buildVocabularies(p.training, tags); err != nil {
 		return err
 	}
 	unknown, untrained := tabular.UnknownTokens{}, tabular.UnknownTokens{}
-	t.Parts = task.Parts{Stream: t.Name(), TrainingPart: t.examples(p.training, &untrained), ValidationPart: t.examples(p.validation, nil), TestPart: t.examples(p.evaluation, &unknown)}
+	t.Parts = task.Parts{Stream: t.Name(), Untrainable: untrainable, TrainingPart: t.examples(p.training, &untrained), ValidationPart: t.examples(p.validation, nil), TestPart: t.examples(p.evaluation, &unknown)}
 	for _, s := range p.training {
 		t.longest = max(t.longest, len(s.origin.words))
 	}
@@ -125,7 +124,7 @@ func (t *Task) buildVocabularies(training []sentence, tags []string) error {
 func (t *Task) examples(sentences []sentence, unknown *tabular.UnknownTokens) []task.Example {
 	examples := make([]task.Example, len(sentences))
 	for i, s := range sentences {
-		examples[i] = t.config.example(t.v, s, unknown, nil) // all tags are known
+		examples[i] = t.config.example(t.v, s, unknown, &tabular.UnknownTokens{}) // which tags are unknown, CheckClasses says
 	}
 	return examples
 }
@@ -162,6 +161,7 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	t.notes = append(t.notes,
 		fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(p.training), len(p.validation), len(p.evaluation)),
 		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, top, float64(trained[top])/float64(words), words))
+	t.notes = append(t.notes, task.FewNotes("sentences", len(p.validation), len(p.evaluation))...)
 	t.notes = append(t.notes, tabular.ClassNotes("tags", tags, words)...)
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
 		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
