@@ -186,6 +186,7 @@ var fieldTexts = map[string]string{
 	"translation.Translation.BPEDropout":      "probability that a merge is skipped when a training pair is split into subwords, drawn anew at each visit",
 	"translation.Translation.HeldOut":         "share of the sources held out for each of validation and test that is empty, in halves; 0 means 0.02",
 	"translation.Translation.MaxLength":       "maximum number of subwords of a training source or target; 0 means 256",
+	"translation.Translation.MinHeldOut":      "if held_out is 0, hold out so many pairs at least, but no more than a tenth of all",
 	"translation.Translation.Path":            "a folder or an archive that contains the files; if empty, names of files are paths",
 	"translation.Translation.Test":            "for evaluation; if empty, held-out pairs of training",
 	"translation.Translation.Training":        "files of parallel text",

@@ -97,7 +97,7 @@ func ownTranslation() Run {
 	model := ownModel(128, 4, universal.Dropout{Embedding: 0.1, Residual: 0.1})
 	model.SharedEmbedding, model.TiedReadout = true, true
 	r := Run{
-		Name: "own", Seed: 1, Task: Task{translation.Translation{Choice: subword.Choice{TokenizerSize: 10_000}, MaxLength: 100}},
+		Name: "own", Seed: 1, Task: Task{translation.Translation{Choice: subword.Choice{TokenizerSize: 10_000}, MaxLength: 100, MinHeldOut: 100}},
 		Model: Model{EncoderDecoder{model}},
 		Training: ownTraining(1500, 150, schedule.Cosine{Peak: 8e-3, Floor: 2e-5, Warmup: 200},
 			Batch{Tokens: 2048, Boundaries: []int{10, 14, 18, 24, 32, 48, 72, 100}}),

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/tabular"
+	"universal-transformer/task"
 )
 
 // A Report describes what Open found.
@@ -28,6 +29,7 @@ func (r *Report) String() string {
 		lines = append(lines, f.String())
 	}
 	lines = append(lines, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", r.Training, r.Validation, r.HeldOut))
+	lines = append(lines, task.FewNotes("pairs", r.Validation, r.HeldOut)...)
 	if r.Ambiguous > 0 {
 		lines = append(lines, fmt.Sprintf("%d examples have a source that also occurs with another target: not all of them can be answered correctly", r.Ambiguous))
 	}

@@ -68,7 +68,7 @@ func TestReadFolder(t *testing.T) {
 }
 
 // The command that an error for a file of a folder names makes the folder readable, with its text once, and keeps the file under another name.
-// Caught when planted: a copy that is read beside the file, a copy that is not read, a damaged file that stays.
+// Caught when planted: a file that is renamed to another text, a damaged file that stays, a command without the renaming.
 func TestCommandsRepairAFolder(t *testing.T) {
 	shell, err := exec.LookPath("sh")
 	if err != nil {

@@ -68,6 +68,7 @@ func (c Text) open(content string, v task.Vocabularies, notes ...string) (task.T
 	}
 	t.notes = append(t.notes, fmt.Sprintf("%d tokens, a vocabulary of %d; %d examples for training, %d for validation, %d for testing",
 		t.tokens(), t.ids.Target.Size(), t.count(), len(t.validation), len(t.test)))
+	t.notes = append(t.notes, task.FewNotes("segments or lines", len(t.validation), len(t.test))...)
 	return t, nil
 }
 

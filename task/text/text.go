@@ -68,7 +68,8 @@ func (c Text) resolved() Text {
 // Reader reads prompts and texts to score.
 func (c Text) Reader(v task.Vocabularies) task.Reader {
 	return task.LineReader{Vocabularies: v, Name: task.Prompt, Open: !c.Lines, FileOf: func(path string) ([]task.Example, []string, error) {
-		c := c.resolved()
+		own := c.resolved()
+		c := own
 		c.Path, c.Tokenizer = path, v.Tokenizer
 		content, notes, err := read(path)
 		if err != nil {
@@ -80,9 +81,9 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 		if segments, ok := strings.CutPrefix(content, heading); ok && !c.Lines {
 			examples, err := readSegments(v, segments)
 			if err != nil {
-				err = fmt.Errorf("%s: %w", path, err)
+				return nil, notes, fmt.Errorf("%s: %w", path, err)
 			}
-			return examples, notes, err
+			return examples, append(notes, own.repeatedNote(v, examples)...), nil
 		}
 		pieces, more, err := c.split(c.lines(content), v.Split)
 		if err != nil {
@@ -92,7 +93,8 @@ func (c Text) Reader(v task.Vocabularies) task.Reader {
 		if !c.Lines {
 			pieces = cut(pieces[0], c.Length)
 		}
-		return c.examples(v, pieces), notes, nil
+		examples := c.examples(v, pieces)
+		return examples, append(notes, own.repeatedNote(v, examples)...), nil
 	}}
 }
 

@@ -47,11 +47,11 @@ func (c Translation) OpenWith(v task.Vocabularies) (task.Task, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	c = c.resolved()
 	f, err := c.open(slices.Concat(c.Training, c.Validation, c.Test)...)
 	if err != nil {
 		return nil, err
 	}
+	c = c.withShare(f).resolved()
 	t := &Task{config: c, pieces: v.Subwords}
 	if t.pieces == nil {
 		if t.pieces, err = c.findPieces(f); err != nil {
@@ -86,7 +86,6 @@ func (c Translation) findPieces(f files) (*subword.Pieces, error) {
 
 // trainingText yields the sources and targets of the pairs for training. It sets failed if they cannot be read, or there are none.
 func (c Translation) trainingText(f files, failed *error) iter.Seq[string] {
-	stopped := errors.New("the consumer needs no more")
 	return func(yield func(string) bool) {
 		pairs := 0
 		for _, corpus := range c.Training {
@@ -98,11 +97,11 @@ func (c Translation) trainingText(f files, failed *error) iter.Seq[string] {
 				}
 				pairs++
 				if !yield(p.source) || !yield(p.target) {
-					return stopped
+					return errEnough
 				}
 				return nil
 			})
-			if errors.Is(err, stopped) {
+			if errors.Is(err, errEnough) {
 				return
 			}
 			if err == nil {
@@ -124,8 +123,7 @@ func (c Translation) partOf(p pair) part {
 	if len(c.Validation) > 0 && len(c.Test) > 0 {
 		return forTraining
 	}
-	sum := sha256.Sum256([]byte(p.source))
-	switch at := float64(binary.LittleEndian.Uint64(sum[:])) / (1 << 64); {
+	switch at := float64(p.hash()) / (1 << 64); {
 	case at < c.HeldOut/2 && len(c.Validation) == 0:
 		return forValidation
 	case at >= c.HeldOut/2 && at < c.HeldOut && len(c.Test) == 0:
@@ -174,28 +172,28 @@ func (t *Task) finish() error {
 		return fmt.Errorf("%s: %s: each part needs some; add lines, name files or raise task.held_out", t.config, counts)
 	}
 	t.notes = append(t.notes, fmt.Sprintf("%s, in %d subwords", counts, t.pieces.Vocabulary().Size()))
-	trained := map[[32]byte]bool{}
-	for _, e := range t.training {
-		trained[hash(e)] = true
-	}
-	repeated := 0
-	for _, e := range t.test {
-		if trained[hash(e)] {
-			repeated++
+	t.notes = append(t.notes, task.FewNotes("pairs", len(t.validation), len(t.test))...)
+	for i, part := range [][]task.Example{t.validation, t.test} {
+		waiting := tally{}
+		for _, e := range part {
+			waiting[hash(e)]++
 		}
-	}
-	if repeated > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d test sources are also training sources", repeated))
+		repeated := 0
+		for _, e := range t.training {
+			repeated += waiting.take(hash(e))
+		}
+		t.notes = append(t.notes, repeatedNote(repeated, len(part), [...]string{"validation sources", "test sources"}[i])...)
 	}
 	return nil
 }
 
-func hash(e task.Example) [32]byte {
+func hash(e task.Example) uint64 {
 	var bytes []byte
 	for _, id := range e.Source {
 		bytes = binary.LittleEndian.AppendUint32(bytes, uint32(id))
 	}
-	return sha256.Sum256(bytes)
+	sum := sha256.Sum256(bytes)
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 // Name returns "translation".

@@ -16,6 +16,7 @@ import (
 const (
 	defaultMaxLength = 256 // subwords, as in the authors' code
 	defaultHeldOut   = 0.02
+	mostHeldOut      = 0.1  // share that MinHeldOut holds out at most
 	longestHeldOut   = 1000 // subwords of a pair that is not trained on
 )
 
@@ -26,6 +27,7 @@ type Translation struct {
 	Validation []Corpus `json:"validation,omitempty"`      // for choosing a checkpoint; if empty, held-out pairs of Training
 	Test       []Corpus `json:"test,omitempty"`            // for evaluation; if empty, held-out pairs of Training
 	HeldOut    float64  `json:"held_out,omitempty"`        // share of the sources held out for each of Validation and Test that is empty, in halves; 0 means 0.02
+	MinHeldOut int      `json:"min_held_out,omitempty"`    // if HeldOut is 0, hold out so many pairs at least, but no more than a tenth of all
 	subword.Choice
 	BPEDropout float64        `json:"bpe_dropout,omitempty"` // probability that a merge is skipped when a training pair is split into subwords, drawn anew at each visit
 	MaxLength  int            `json:"max_length,omitempty"`  // maximum number of subwords of a training source or target; 0 means 256
@@ -98,6 +100,8 @@ func (c Translation) Validate() error {
 	switch {
 	case !(c.HeldOut >= 0 && c.HeldOut < 1):
 		return fmt.Errorf("held_out is %v: it must be a share between 0 and 1, or 0 for %v", c.HeldOut, defaultHeldOut)
+	case c.MinHeldOut < 0:
+		return fmt.Errorf("min_held_out is %d: it must be a number of pairs, or 0 for none", c.MinHeldOut)
 	case c.HeldOut > 0 && len(c.Validation) > 0 && len(c.Test) > 0:
 		return fmt.Errorf("held_out is %v, but validation and test have files: leave it out", c.HeldOut)
 	}
@@ -140,32 +144,41 @@ func (c Translation) Reader(v task.Vocabularies) task.Reader {
 		if source, target, two := strings.Cut(path, ","); two {
 			corpus = Corpus{Source: source, Target: target}
 		}
-		return Translation{}.Examples(v, corpus)
+		examples, hashes, notes, err := Translation{}.examples(v, corpus)
+		if err == nil {
+			notes = append(notes, repeatedNote(c.repeated(hashes), len(hashes), "sources")...)
+		}
+		return examples, notes, err
 	}
 	return r
 }
 
 // Examples reads the pairs of a corpus for a model with the given vocabularies. Notes describe what was skipped.
 func (c Translation) Examples(v task.Vocabularies, corpus Corpus) ([]task.Example, []string, error) {
+	examples, _, notes, err := c.examples(v, corpus)
+	return examples, notes, err
+}
+
+// examples is like Examples; hashes are those of the sources.
+func (c Translation) examples(v task.Vocabularies, corpus Corpus) (examples []task.Example, hashes []uint64, notes []string, err error) {
 	if err := corpus.validate(); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	files, err := c.open(corpus)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	report := &report{}
-	var examples []task.Example
 	err = files.pairs(corpus, report, func(p pair) error {
 		if e, ok := encode(v.Subwords, p, longestHeldOut, report); ok {
-			examples = append(examples, e)
+			examples, hashes = append(examples, e), append(hashes, p.hash())
 		}
 		return nil
 	})
 	if err == nil {
 		err = report.check()
 	}
-	return examples, report.lines(), err
+	return examples, hashes, report.lines(), err
 }
 
 // reader removes the blanks around a line, as reading a corpus does.

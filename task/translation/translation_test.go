@@ -151,7 +151,7 @@ func TestPairs(t *testing.T) {
 		}
 	}
 	if notes := strings.Join(tk.Notes(), "\n"); !strings.Contains(notes, "3 pairs for training, 1 for validation, 2 for testing, in 280 subwords") ||
-		!strings.Contains(notes, "1 test sources are also training sources") {
+		!strings.Contains(notes, "1 of 2 test sources are also in the training part") {
 		t.Errorf("%s", notes)
 	}
 	examples, _, err := Translation{}.Reader(tk.Vocabularies()).File(filepath.Join(dir, "test.en") + "," + filepath.Join(dir, "test.de"))
