@@ -40,7 +40,9 @@ func TestExtensions(t *testing.T) {
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"model": "double", "prompt": "ab"}`); status != http.StatusOK {
 		t.Errorf("%d %s", status, text)
 	}
-	s.Reload()
+	if err := s.Reload(); err != nil {
+		t.Error(err)
+	}
 	if status, text := send(t, web, http.MethodPost, "/v1/completions", `{"model": "double", "prompt": "b"}`); status != http.StatusOK {
 		t.Errorf("after a reload: %d %s", status, text)
 	}

@@ -258,41 +258,6 @@ func TestPanic(t *testing.T) {
 	}
 }
 
-// A better checkpoint is loaded while requests are answered; they keep the old one. One that cannot be loaded changes nothing.
-// Caught when planted: the old model closed at once; a checkpoint loaded again at each look.
-func TestReload(t *testing.T) {
-	dir := copied(t, "copy")
-	var said []string
-	s, web := opened(t, Options{Log: logged(&said)}, dir)
-	s.Reload()
-	if len(said) > 0 {
-		t.Fatalf("nothing is new, but %q", said)
-	}
-	log, best := resumed(t, dir)
-	if err := log.SaveCheckpoint(1300, best, 5); err != nil {
-		t.Fatal(err)
-	}
-	if err := log.MarkBest(1300); err != nil {
-		t.Fatal(err)
-	}
-	old := s.models[0].use()
-	s.Reload()
-	s.Reload()
-	if fmt.Sprint(said) != "[copy: loaded the checkpoint of update 1300]" {
-		t.Errorf("said %q", said)
-	}
-	if _, text := send(t, web, http.MethodGet, "/v1/models", ""); !strings.Contains(text, `"step":1300`) {
-		t.Errorf("models after reloading: %s", text)
-	}
-	if old.Step != 1200 {
-		t.Errorf("the old model is of step %d", old.Step)
-	}
-	if got := post[completion](t, web, "/v1/completions", `{"prompt": "2026"}`).texts(); got[0] != "2026 stop" {
-		t.Errorf("after reloading: %q", got)
-	}
-	old.users.Done()
-}
-
 // The server ends when its context does, after the request in progress, and says before that it waits for it.
 // Caught when planted: no line; a count of requests that have ended.
 func TestShutdown(t *testing.T) {

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"runtime/debug"
 	"sync"
@@ -21,12 +22,12 @@ type entry struct {
 	metrics   *metrics
 	log       func(string)
 
-	mu      sync.Mutex // guards current
+	mu      sync.Mutex // guards current and closed
 	current *loaded
+	closed  bool           // no request begins to use the model any more
 	loading sync.Mutex     // held while reloading
-	tried   mark           // what was loaded last, or could not be; guarded by loading
-	problem string         // why the mark could not be read at the last look, or ""; guarded by loading
-	closed  bool           // guarded by loading
+	tried   mark           // what was loaded last; guarded by loading
+	instead error          // why another checkpoint than the best one was loaded at the start, or nil
 	retired sync.WaitGroup // replaced checkpoints that are still in use
 }
 
@@ -35,7 +36,7 @@ type loaded struct {
 	*pipeline.Model
 	since   time.Time
 	profile profile
-	users   sync.WaitGroup // requests; one is added only while the checkpoint is current
+	users   sync.WaitGroup // requests; one is added only while the checkpoint is current and the model is not closed
 }
 
 // nameOf returns the name of the model in a run directory, the last element of its path.
@@ -50,10 +51,18 @@ func newEntry(dir string, backend compute.Backend, s *Server) (*entry, error) {
 		return nil, err
 	}
 	e := &entry{name: name, dir: dir, backend: backend, types: s.options.Extensions, metrics: s.metrics, log: s.options.Log}
-	e.tried, _, _ = e.marked() // before loading: a better checkpoint that is marked meanwhile is loaded later
+	marked, ok, problem := e.marked() // before loading: a better checkpoint that is marked meanwhile is loaded later
 	e.current, err = e.load()
 	if err != nil {
 		return nil, err
+	}
+	switch {
+	case problem != nil:
+		e.instead = e.stays(e.current, problem)
+	case ok && e.current.Step != marked.step:
+		e.instead = e.stays(e.current, unusable(marked))
+	default:
+		e.tried = marked
 	}
 	e.logNotes(e.current)
 	return e, nil
@@ -80,12 +89,18 @@ func (e *entry) load() (*loaded, error) {
 	return &loaded{Model: m, since: time.Now(), profile: newProfile(m)}, nil
 }
 
-// use returns the current checkpoint. The caller must call users.Done.
-func (e *entry) use() *loaded {
+// errClosed is the failure of requests that come after [Server.Close].
+var errClosed = failure{status: http.StatusServiceUnavailable, code: "closed", message: "the server is ending: try again later"}
+
+// use returns the current checkpoint, or errClosed. The caller must call users.Done.
+func (e *entry) use() (*loaded, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed {
+		return nil, errClosed
+	}
 	e.current.users.Add(1)
-	return e.current
+	return e.current, nil
 }
 
 // replace makes another checkpoint current and returns the old one.
@@ -115,52 +130,59 @@ func (e *entry) marked() (m mark, ok bool, err error) {
 	return m, ok, err
 }
 
-// reload loads the best checkpoint if another one is marked than was tried last, also by another run in the directory. It returns the step
-// of the loaded checkpoint, or 0 if nothing had to be done; with an error, the step of the checkpoint that stays. An error of several looks
-// in a row is returned once.
-func (e *entry) reload() (int64, error) {
+// stays returns the error of a checkpoint that was not loaded, so that another one is served.
+func (e *entry) stays(served *loaded, problem error) error {
+	return fmt.Errorf("%s: the best checkpoint was not loaded, the one of update %d stays: %w", e.name, served.Step, problem)
+}
+
+// unusable returns the error of a marked checkpoint in whose place another one would be loaded.
+func unusable(m mark) error {
+	return fmt.Errorf("the checkpoint of update %d is missing or damaged", m.step)
+}
+
+// reload loads the best checkpoint if another one is marked than was loaded last, also by another run in the directory. It returns what was
+// marked. One that could not be loaded is tried again each time.
+func (e *entry) reload() (mark, error) {
 	e.loading.Lock()
 	defer e.loading.Unlock()
-	if e.closed {
-		return 0, nil
-	}
-	stays := e.use()
-	defer stays.users.Done()
-	marked, ok, err := e.marked()
-	if err != nil && err.Error() == e.problem {
-		return 0, nil // the last look reported it
-	}
+	served, err := e.use()
 	if err != nil {
-		e.problem = err.Error()
-		return stays.Step, err
+		return mark{}, fmt.Errorf("%s: %w", e.name, err)
 	}
-	e.problem = ""
+	defer served.users.Done()
+	marked, ok, err := e.marked()
+	if err != nil {
+		return mark{}, e.stays(served, err)
+	}
 	if !ok || marked == e.tried {
-		return 0, nil
+		return marked, nil
 	}
-	e.tried = marked
 	fresh, err := e.load()
 	if err != nil {
-		return stays.Step, err
+		return marked, e.stays(served, err)
 	}
 	if fresh.Step != marked.step {
 		fresh.Close()
-		return stays.Step, fmt.Errorf("the checkpoint of update %d is missing or damaged", marked.step)
+		return marked, e.stays(served, unusable(marked))
 	}
+	e.tried = marked
 	e.logNotes(fresh)
 	old := e.replace(fresh)
 	e.retired.Go(func() {
 		old.users.Wait()
 		old.Close()
 	})
-	return marked.step, nil
+	e.log(fmt.Sprintf("%s: loaded the checkpoint of update %d", e.name, marked.step))
+	return marked, nil
 }
 
-// close waits for the requests that use the model and frees it.
+// close waits for the requests that use the model and frees it. Others fail from then on.
 func (e *entry) close() {
-	e.loading.Lock()
-	defer e.loading.Unlock()
+	e.mu.Lock()
 	e.closed = true
+	e.mu.Unlock()
+	e.loading.Lock() // a checkpoint that is being loaded is freed, too
+	defer e.loading.Unlock()
 	e.current.users.Wait()
 	e.current.Close()
 	e.retired.Wait()

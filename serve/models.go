@@ -103,7 +103,12 @@ func reads(m *pipeline.Model) string {
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	models := []modelJSON{}
 	for _, e := range s.models {
-		m := e.use()
+		m, err := e.use()
+		if err != nil {
+			f := failureOf(err)
+			writeJSON(w, f.status, f.json())
+			return
+		}
 		models = append(models, newModel(e, m))
 		m.users.Done()
 	}

@@ -92,14 +92,16 @@ func readTexts(param string, raw json.RawMessage) ([]string, error) {
 // model returns the named model. If there is only one, the name may be missing. The caller must call users.Done.
 func (s *Server) model(name *string) (*entry, *loaded, error) {
 	if name == nil && len(s.models) == 1 {
-		return s.models[0], s.models[0].use(), nil
+		m, err := s.models[0].use()
+		return s.models[0], m, err
 	}
 	if name == nil {
 		return nil, nil, invalid("model", "model is missing: choose one of %s", strings.Join(s.Names(), ", "))
 	}
 	for _, e := range s.models {
 		if e.name == *name {
-			return e, e.use(), nil
+			m, err := e.use()
+			return e, m, err
 		}
 	}
 	return nil, nil, failure{

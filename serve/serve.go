@@ -151,7 +151,7 @@ func same(a, b string) bool {
 	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
-// Close frees the models, after the requests that use them.
+// Close frees the models, after the requests that use them. Requests that come later are answered with status 503, and [Server.Follow] ends.
 func (s *Server) Close() {
 	for _, e := range s.models {
 		e.close()
@@ -198,36 +198,4 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return errors.Join(fmt.Errorf("some requests did not end within %v", s.options.Timeout), server.Close())
 	}
 	return nil
-}
-
-// Follow reloads models whose run directories mark another checkpoint as the best, as Reload does, until ctx ends. It looks every interval, and does
-// nothing if that is not positive.
-func (s *Server) Follow(ctx context.Context, interval time.Duration) {
-	if interval <= 0 {
-		return
-	}
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			s.Reload()
-		}
-	}
-}
-
-// Reload loads the best checkpoint of each run directory that marks another one than is loaded. One of the same step is another one if its
-// file is, as when a symbolic link leads to another run, or when a run was trained anew. Requests in progress keep the old model.
-// A model that cannot be loaded stays as it is.
-func (s *Server) Reload() {
-	for _, e := range s.models {
-		switch step, err := e.reload(); {
-		case err != nil:
-			s.options.Log(fmt.Sprintf("%s: the best checkpoint was not loaded, the one of update %d stays: %v", e.name, step, err))
-		case step > 0:
-			s.options.Log(fmt.Sprintf("%s: loaded the checkpoint of update %d", e.name, step))
-		}
-	}
 }

@@ -35,7 +35,7 @@ of its directory. The paths are
 Requests that arrive together are decoded together, and each gets the answer of ut decode. At most
 --max-queue requests wait or are computed; others get status 429. Ctrl-C or SIGTERM ends the server
 after the requests in progress; the second one ends it at once. SIGHUP loads better checkpoints, as
---follow does.
+--follow does, and says what came of it.
 
 The server listens on the loopback interface. An --address that other machines can reach needs a
 token, in the file of --token-file or in the environment variable UT_TOKEN. Clients send it in the
@@ -137,7 +137,11 @@ func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Back
 	go func() {
 		for range hangups {
 			f.Log("SIGHUP: looking for other checkpoints")
-			s.Reload()
+			if err := s.Reload(); err != nil {
+				f.Log("SIGHUP: " + strings.ReplaceAll(err.Error(), "\n", "; "))
+			} else {
+				f.Log("SIGHUP: the best checkpoints are loaded")
+			}
 		}
 	}()
 	c.PrintErrf("serving %s at http://%s; Ctrl-C ends\n", strings.Join(s.Names(), ", "), listener.Addr())

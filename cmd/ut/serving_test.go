@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"syscall"
@@ -144,29 +145,44 @@ func TestWatchWithoutReader(t *testing.T) {
 	}
 }
 
-// SIGHUP loads a better checkpoint, and the server goes on; each signal is one line, also if there is nothing to load.
-// Caught when planted: a signal that ends the server; one that loads nothing.
+// SIGHUP loads a better checkpoint, and the server goes on; each signal is a line at the beginning and one with the outcome: also if there is nothing to
+// load, and if an error is that of the last signal. Caught when planted: a signal that ends the server; one that loads nothing; one without outcome.
 func TestServeReloadsAtHangup(t *testing.T) {
 	dir, log, best := openedCopy(t)
 	s := startServe(t, dir)
 	if err := log.SaveBest(best.Step+1, best, 5); err != nil {
 		t.Fatal(err)
 	}
-	const looking = "ut: SIGHUP: looking for other checkpoints"
-	for _, want := range [][]string{{looking}, {fmt.Sprintf("ut: run: loaded the checkpoint of update %d", best.Step+1), looking}} {
-		if err := s.Process.Signal(syscall.SIGHUP); err != nil {
-			t.Fatal(err)
-		}
-		for _, want := range want {
-			if line := s.line(t); line != want {
-				t.Fatalf("after SIGHUP %q, want %q", line, want)
-			}
-		}
+	hangUp(t, s, fmt.Sprintf("ut: run: loaded the checkpoint of update %d", best.Step+1), "ut: SIGHUP: the best checkpoints are loaded")
+	hangUp(t, s, "ut: SIGHUP: the best checkpoints are loaded")
+	config := filepath.Join(dir, "vocabulary.json")
+	if err := errors.Join(log.SaveBest(best.Step+2, best, 5), os.Rename(config, config+".away")); err != nil {
+		t.Fatal(err)
 	}
-	if text := string(ask(t, s.address, "/v1/models", "")); !strings.Contains(text, fmt.Sprintf(`"step":%d,`, best.Step+1)) {
+	for range 2 {
+		hangUp(t, s, fmt.Sprintf("ut: SIGHUP: run: the best checkpoint was not loaded, the one of update %d stays: %s: open %s: no such file or directory: restore the file", best.Step+1, dir, config))
+	}
+	if err := os.Rename(config+".away", config); err != nil {
+		t.Fatal(err)
+	}
+	hangUp(t, s, fmt.Sprintf("ut: run: loaded the checkpoint of update %d", best.Step+2), "ut: SIGHUP: the best checkpoints are loaded")
+	if text := string(ask(t, s.address, "/v1/models", "")); !strings.Contains(text, fmt.Sprintf(`"step":%d,`, best.Step+2)) {
 		t.Errorf("models after SIGHUP: %s", text)
 	}
 	if code := s.end(); code != 0 {
 		t.Errorf("exit code %d after SIGTERM", code)
+	}
+}
+
+// hangUp sends SIGHUP to a server, which must say these lines after the first one.
+func hangUp(t *testing.T, s *served, want ...string) {
+	t.Helper()
+	if err := s.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range append([]string{"ut: SIGHUP: looking for other checkpoints"}, want...) {
+		if line := s.line(t); line != want {
+			t.Fatalf("after SIGHUP %q, want %q", line, want)
+		}
 	}
 }
