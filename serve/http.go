@@ -95,6 +95,8 @@ var sameOrigin = http.NewCrossOriginProtection()
 // admit returns why a request is rejected before its body is read, or nil.
 func (s *Server) admit(e endpoint, known bool, r *http.Request) *failure {
 	switch {
+	case !s.hosted(r):
+		return &failure{status: http.StatusForbidden, code: "host_not_allowed", message: fmt.Sprintf("the host %q is not one of this server: use localhost, 127.0.0.1 or [::1], or let the server be started with this name", shortened(hostName(r.Host)))}
 	case s.options.Token != "" && !e.public && !s.authorized(r):
 		return &failure{status: http.StatusUnauthorized, code: "invalid_api_key", message: "the bearer token is missing or wrong: send the header Authorization: Bearer TOKEN"}
 	case !known:

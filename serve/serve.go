@@ -15,6 +15,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -31,8 +32,12 @@ type Options struct {
 	MaxSource  int                   // tokens of a prompt or text; default 2000
 	MaxTokens  int                   // tokens of an answer; default 2000
 	MaxQueue   int                   // requests that wait or are computed at a time, without traces; more get status 429; default 128
-	Token      string                // that clients must send as bearer token; "": none
+	Token      string                // that clients must send as bearer token, one word of visible ASCII characters; "": none
 	Extensions experiment.Extensions // types of the models that other modules define
+	// Hosts are the names, without ports, that requests may have in the header Host, besides localhost and loopback addresses; "*" stands for any.
+	// It keeps pages from reaching the server by a name that leads to it for them alone (DNS rebinding). Default: none for connections to a loopback
+	// address if there is no Token, and otherwise any.
+	Hosts []string
 	// Log is called with one line when a model is reloaded or cannot be, when another checkpoint than the best one is served, at an internal error,
 	// and when Serve waits for requests, also by several goroutines at once. It may be nil.
 	Log func(string)
@@ -76,7 +81,15 @@ func (o Options) Validate() error {
 	if o.Timeout < 0 {
 		return fmt.Errorf("Options.Timeout is %v: it must be positive", o.Timeout)
 	}
-	return nil
+	if !wellFormed(o.Token) {
+		return errors.New("Options.Token must be one word of visible ASCII characters: clients cannot send others in a header")
+	}
+	return checkHosts(o.Hosts)
+}
+
+// wellFormed reports whether a header can have a token.
+func wellFormed(token string) bool {
+	return !strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' })
 }
 
 // Server answers requests with the models of some run directories. The caller must close it.

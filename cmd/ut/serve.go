@@ -40,7 +40,8 @@ after the requests in progress; the second one ends it at once. SIGHUP loads bet
 The server listens on the loopback interface. An --address that other machines can reach needs a
 token, in the file of --token-file or in the environment variable UT_TOKEN. Clients send it in the
 header "Authorization: Bearer TOKEN". There is no encryption: use a proxy with TLS outside a trusted
-network.`
+network. Without a token, requests must name localhost, a loopback address, the host of --address or a
+--host: pages of other sites cannot pass as this one.`
 
 // serveFlags holds the flags of ut serve.
 type serveFlags struct {
@@ -70,6 +71,7 @@ func newServe() *cobra.Command {
 	flags := c.Flags()
 	flags.StringVar(&f.address, "address", "localhost:8080", "`host:port` to listen on; port 0 chooses one")
 	flags.StringVar(&f.tokenFile, "token-file", "", "`file` with the token that clients must send")
+	flags.StringSliceVar(&f.Hosts, "host", nil, "also answer requests for this `name`, as of a proxy; * for any")
 	flags.BoolVar(&f.follow, "follow", false, "load better checkpoints while a run is being trained")
 	flags.DurationVar(&f.Timeout, "timeout", time.Minute, "`time` for computing an answer, as in 30s")
 	flags.IntVar(&f.MaxQueue, "max-queue", 128, "at most `N` requests wait or are computed")
@@ -92,6 +94,9 @@ func (f *serveFlags) check(c *cobra.Command) error {
 	}
 	if f.Timeout <= 0 {
 		return usagef("--timeout is %v: it must be positive", f.Timeout)
+	}
+	if err := (serve.Options{Hosts: f.Hosts}).Validate(); err != nil {
+		return usagef("--host: %w", err)
 	}
 	return f.readToken()
 }
@@ -126,6 +131,9 @@ func (f *serveFlags) serve(c *cobra.Command, dirs []string, backend compute.Back
 	hangups, stop := hangups()
 	defer stop()
 	f.Log = func(line string) { c.PrintErrln("ut:", line) }
+	if host, _, err := net.SplitHostPort(f.address); err == nil && host != "" && f.Token == "" {
+		f.Hosts = append(f.Hosts, host) // may be another name of the loopback interface
+	}
 	s, err := serve.Open(dirs, backend, f.Options)
 	if err != nil {
 		return err

@@ -186,3 +186,36 @@ func hangUp(t *testing.T, s *served, want ...string) {
 		}
 	}
 }
+
+// Without a token, requests for other hosts than this machine are refused, but for a --host.
+// Caught when planted: a --host that is dropped.
+func TestServeHosts(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want map[string]int
+	}{
+		{nil, map[string]int{"localhost": 200, "127.0.0.1": 200, "a.example": 403}},
+		{[]string{"--host", "a.example,b.example"}, map[string]int{"localhost:80": 200, "b.example": 200, "c.example": 403}},
+		{[]string{"--host", "*"}, map[string]int{"c.example": 200}},
+	} {
+		address, end := serving(t, append([]string{trained(t)}, c.args...)...)
+		for host, want := range c.want {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+"/v1/models", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = host
+			response, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			response.Body.Close()
+			if response.StatusCode != want {
+				t.Errorf("%v: %s has status %d, want %d", c.args, host, response.StatusCode, want)
+			}
+		}
+		if code := end(); code != 0 {
+			t.Errorf("exit code %d", code)
+		}
+	}
+}
