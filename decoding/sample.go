@@ -13,7 +13,7 @@ import (
 // Sampling draws each token from the model's distribution after these changes, in this order: the temperature is applied, only the TopK
 // most probable tokens are kept, and of those the smallest set with at least TopP of the remaining probability.
 type Sampling struct {
-	Temperature float64 // divides the logits; values below 1 favour probable tokens; positive
+	Temperature float64 // divides the logits; values below 1 favour probable tokens; positive and finite
 	TopK        int     // 0 means all
 	TopP        float64 // positive; 1 means all
 }
@@ -22,7 +22,7 @@ type Sampling struct {
 func (s Sampling) Validate() error {
 	switch {
 	case !(s.Temperature > 0 && !math.IsInf(s.Temperature, 1)):
-		return fmt.Errorf("temperature is %v: it must be positive; 1 is the model's own distribution", s.Temperature)
+		return fmt.Errorf("temperature is %v: it must be positive and finite; 1 is the model's own distribution", s.Temperature)
 	case s.TopK < 0:
 		return fmt.Errorf("top-k is %d: it must be the number of tokens to choose from, or 0 for all", s.TopK)
 	case !(s.TopP > 0 && s.TopP <= 1):

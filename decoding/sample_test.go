@@ -97,8 +97,8 @@ func TestSamplingStreams(t *testing.T) {
 
 func TestMethodErrors(t *testing.T) {
 	for want, m := range map[string]decoding.Method{
-		"temperature is -1":   {Sampling: decoding.Sampling{Temperature: -1, TopP: 1}},
-		"temperature is +Inf": {Sampling: decoding.Sampling{Temperature: math.Inf(1), TopP: 1}},
+		"temperature is -1": {Sampling: decoding.Sampling{Temperature: -1, TopP: 1}},
+		"temperature is +Inf: it must be positive and finite": {Sampling: decoding.Sampling{Temperature: math.Inf(1), TopP: 1}},
 		"top-k is -2":         {Sampling: decoding.Sampling{Temperature: 1, TopK: -2, TopP: 1}},
 		"top-p is 0":          {Sampling: decoding.Sampling{Temperature: 1}},
 		"top-p is 1.5":        {Sampling: decoding.Sampling{Temperature: 1, TopP: 1.5}},

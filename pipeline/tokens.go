@@ -16,6 +16,9 @@ type Token struct {
 	Steps int    // of the decoder's position that chose it; 0 if models of this kind have no steps
 }
 
+// Shown returns Text as answers have it: a line break is a space.
+func (t Token) Shown() string { return answerstream.OneLine.Replace(t.Text) }
+
 // watched returns a function that adds tokens of queries to a stream and passes them to watch, with their steps, which the queries are made
 // to count. Query i answers line at[i].
 func (m *Model) watched(s *answerstream.Stream, queries []decoding.Query, at []int, watch func(line int, t Token)) func(query int, token vocab.ID) {

@@ -14,11 +14,14 @@ import (
 
 // scoreRequest is the body of /v1/score.
 type scoreRequest struct {
-	Model *string `json:"model"`
-	Pairs []struct {
-		Source *string `json:"source"` // of language models: not read, and may be missing
-		Target *string `json:"target"`
-	} `json:"pairs"`
+	Model *string           `json:"model"`
+	Pairs []json.RawMessage `json:"pairs"` // of pairJSON
+}
+
+// pairJSON is a pair to score.
+type pairJSON struct {
+	Source *string `json:"source"` // of language models: not read, and may be missing
+	Target *string `json:"target"`
 }
 
 // scoreJSON is the score of a pair, or why it has none.
@@ -51,7 +54,11 @@ func (s *Server) score(ctx context.Context, _ http.ResponseWriter, body []byte) 
 		return nil, err
 	}
 	pairs := make([]pipeline.Pair, len(r.Pairs))
-	for i, p := range r.Pairs {
+	for i, text := range r.Pairs {
+		var p pairJSON
+		if err := parseElement("pairs", i, text, &p); err != nil {
+			return nil, err
+		}
 		switch {
 		case p.Source != nil:
 			pairs[i].Source = *p.Source

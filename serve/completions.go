@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -20,11 +21,11 @@ import (
 type completionRequest struct {
 	Model       *string         `json:"model"`
 	Prompt      json.RawMessage `json:"prompt"`      // a string or an array of strings
-	MaxTokens   *int            `json:"max_tokens"`  // missing: enough for the task
-	Temperature *float64        `json:"temperature"` // missing or 0: greedy decoding
-	TopP        *float64        `json:"top_p"`
-	N           *int            `json:"n"`
-	Seed        *int64          `json:"seed"` // missing: other answers each time
+	MaxTokens   *whole          `json:"max_tokens"`  // missing: enough for the task
+	Temperature *real           `json:"temperature"` // missing or 0: greedy decoding
+	TopP        *real           `json:"top_p"`
+	N           *whole          `json:"n"`
+	Seed        *whole          `json:"seed"` // missing: other answers each time
 	Stop        json.RawMessage `json:"stop"` // a string or an array of strings, before which answers end
 	Stream      bool            `json:"stream"`
 	Options     *streamOptions  `json:"stream_options"`
@@ -138,9 +139,9 @@ func (r completionRequest) supported(body []byte) error {
 }
 
 // answers returns n, or what it is if it is missing.
-func (r completionRequest) answers() int {
+func (r completionRequest) answers() whole {
 	if r.N == nil {
-		return 1
+		return whole{value: 1, text: "1"}
 	}
 	return *r.N
 }
@@ -160,7 +161,7 @@ func (r completionRequest) asksNothing(name string, text json.RawMessage) bool {
 	case []any:
 		return len(value) == 0
 	}
-	return value == false || value == 0.0 && name != "logprobs" || value == "" || name == "best_of" && (value == 1.0 || value == float64(r.answers()))
+	return value == false || value == 0.0 && name != "logprobs" || value == "" || name == "best_of" && (value == 1.0 || value == float64(r.answers().value))
 }
 
 // prepare checks a request, and fills in the job.
@@ -175,9 +176,9 @@ func (s *Server) prepare(j *job, r completionRequest) error {
 	if j.options.Stop, err = readTexts("stop", r.Stop); err != nil {
 		return err
 	}
-	n := r.answers()
-	if n < 1 || n > s.options.MaxPrompts {
-		return invalid("n", "n is %d: it must be 1 to %d", n, s.options.MaxPrompts)
+	n, err := r.answers().between("n", s.options.MaxPrompts)
+	if err != nil {
+		return err
 	}
 	if err := s.several("prompt", len(prompts)); err != nil {
 		return err
@@ -208,8 +209,9 @@ const (
 // method determines how the prompts are answered.
 func (s *Server) method(j *job, r completionRequest) error {
 	if r.MaxTokens != nil {
-		if j.options.MaxLength = *r.MaxTokens; j.options.MaxLength < 1 || j.options.MaxLength > s.options.MaxTokens {
-			return invalid("max_tokens", "max_tokens is %d: it must be 1 to %d", j.options.MaxLength, s.options.MaxTokens)
+		var err error
+		if j.options.MaxLength, err = r.MaxTokens.between("max_tokens", s.options.MaxTokens); err != nil {
+			return err
 		}
 	}
 	if stops := j.options.Stop; len(stops) > maxStops {
@@ -220,10 +222,13 @@ func (s *Server) method(j *job, r completionRequest) error {
 	j.options.MaxSource = s.options.MaxSource
 	p := 1.0
 	if r.TopP != nil {
-		p = *r.TopP
+		p = float64(*r.TopP)
 	}
 	if !(p > 0 && p <= 1) {
 		return invalid("top_p", "top_p is %v: it must be above 0 and at most 1", p)
+	}
+	if r.Seed != nil && r.Seed.beyond {
+		return invalid("seed", "seed is %s: it must be %d to %d", shortened(r.Seed.text), math.MinInt64, math.MaxInt64)
 	}
 	if r.Temperature == nil || *r.Temperature == 0 {
 		return nil
@@ -231,10 +236,10 @@ func (s *Server) method(j *job, r completionRequest) error {
 	if t := *r.Temperature; t < minTemperature || t > maxTemperature {
 		return invalid("temperature", "temperature is %v: it must be 0, or %v to %v", t, minTemperature, maxTemperature)
 	}
-	j.options.Sampling = decoding.Sampling{Temperature: *r.Temperature, TopP: p}
+	j.options.Sampling = decoding.Sampling{Temperature: float64(*r.Temperature), TopP: p}
 	j.options.First = 1 // the first line of a file has this number
 	if r.Seed != nil {
-		j.options.Seed = uint64(*r.Seed)
+		j.options.Seed = uint64(r.Seed.value)
 	} else {
 		j.options.Seed = randomSeed()
 	}

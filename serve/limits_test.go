@@ -124,7 +124,7 @@ func TestMistakes(t *testing.T) {
 		{"completions", `{"prompt": "1", "max_tokens": "2"}`, 400, "max_tokens is a string: it must be a whole number"},
 		{"completions", `{"prompt": "1", "max_tokens": 2.5}`, 400, "max_tokens is 2.5: it must be a whole number"},
 		{"completions", `{"prompt": "1", "temperature": 1e-9}`, 400, "temperature is 1e-09: it must be 0, or 0.01 to 10"},
-		{"completions", `{"prompt": "1", "temperature": 1e999}`, 400, "temperature is 1e999: it must be a number"},
+		{"completions", `{"prompt": "1", "temperature": 1e999}`, 400, "temperature is +Inf: it must be 0, or 0.01 to 10"},
 		{"completions", `{"prompt": "1", "top_p": 0}`, 400, "top_p is 0: it must be above 0 and at most 1"},
 		{"completions", `{"prompt": "1", "stream": "yes"}`, 400, "stream is a string: it must be true or false"},
 		{"completions", `{"prompt": "1", "stream_options": {"include_usage": 1}}`, 400, "stream_options.include_usage is"},

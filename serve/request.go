@@ -22,7 +22,7 @@ func parse(body []byte, into any) error {
 	case errors.As(err, &wrong) && wrong.Field == "":
 		return invalid("", "the body is %s: it must be an object", kindOf(wrong.Value))
 	case errors.As(err, &wrong):
-		return invalid(wrong.Field, "%s is %s: it must be %s", wrong.Field, kindOf(wrong.Value), typeName(wrong.Type))
+		return mistyped(wrong.Field, wrong)
 	case err == io.EOF:
 		return invalid("", "the body is empty: it must be an object")
 	case err != nil:
@@ -32,6 +32,24 @@ func parse(body []byte, into any) error {
 		return invalid("", "the body continues after its JSON value")
 	}
 	return nil
+}
+
+// parseElement reads an element of the list in a field, which is valid JSON.
+func parseElement(field string, index int, text json.RawMessage, into any) error {
+	err := json.Unmarshal(text, into)
+	var wrong *json.UnmarshalTypeError
+	if path := fmt.Sprintf("%s[%d]", field, index); errors.As(err, &wrong) {
+		if wrong.Field != "" {
+			path += "." + wrong.Field
+		}
+		return mistyped(path, wrong)
+	}
+	return err
+}
+
+// mistyped returns the failure for a field with a value of the wrong type.
+func mistyped(field string, wrong *json.UnmarshalTypeError) failure {
+	return invalid(field, "%s is %s: it must be %s", field, kindOf(wrong.Value), typeName(wrong.Type))
 }
 
 // kindOf describes a JSON value of the wrong type, as encoding/json names it.

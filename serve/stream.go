@@ -74,7 +74,8 @@ func (p *pieces) watch(wanted bool) func(line int, t pipeline.Token) {
 		return nil
 	}
 	return func(line int, t pipeline.Token) {
-		_ = p.send(choice{Index: line, Token: &t.Text, Steps: &t.Steps}) // Write fails too, which ends the stream
+		text := t.Shown()
+		_ = p.send(choice{Index: line, Token: &text, Steps: &t.Steps}) // Write fails too, which ends the stream
 	}
 }
 

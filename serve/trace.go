@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"net/http"
 
 	"universal-transformer/halting"
@@ -21,8 +22,8 @@ type traceRequest struct {
 
 // exitJSON is an exit of a model, one of the rules of /v1/models with a setting.
 type exitJSON struct {
-	Rule    string  `json:"rule"`
-	Setting float64 `json:"setting"`
+	Rule    string `json:"rule"`
+	Setting real   `json:"setting"`
 }
 
 // maxExitSteps is the largest number of steps of an exit: a graph contains every step, and compiling it cannot be interrupted.
@@ -36,7 +37,10 @@ func (r traceRequest) exit() (halting.Exit, error) {
 	if steps := r.Exit.Rule == "fixed" || r.Exit.Rule == "limit"; steps && r.Exit.Setting > maxExitSteps {
 		return halting.Exit{}, invalid("exit", "exit: setting is %v: it must be at most %d steps", r.Exit.Setting, maxExitSteps)
 	}
-	e, err := pipeline.NewDepthExit(r.Exit.Rule, r.Exit.Setting)
+	if math.IsInf(float64(r.Exit.Setting), 0) {
+		return halting.Exit{}, invalid("exit", "exit: setting is too large: give a smaller number")
+	}
+	e, err := pipeline.NewDepthExit(r.Exit.Rule, float64(r.Exit.Setting))
 	if err != nil {
 		return halting.Exit{}, invalid("exit", "exit: %v", err)
 	}

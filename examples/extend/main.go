@@ -24,7 +24,8 @@ import (
 	"universal-transformer/task/generated"
 )
 
-// sorting is a task: the digits of the source in order, 3 1 2 -> 1 2 3. Held-out sources never occur in training.
+// sorting is a task: the digits of the source in order, 3 1 2 -> 1 2 3. Held-out sources do not occur in training, as far
+// as their length has enough different ones.
 var sorting = generated.Task{
 	Name:       "sorting",
 	Vocabulary: strings.Split("0123", ""),
