@@ -95,11 +95,12 @@ func Decode(data []byte) (Run, error) {
 	return run, nil
 }
 
-// JSON returns the complete configuration for [Decode]. It omits some fields that are zero.
+// JSON returns the complete configuration for [Decode]. It omits some fields that are zero. It panics if JSON cannot record the run, of which
+// [Run.Validate] tells why.
 func (r Run) JSON() []byte {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
-		panic(fmt.Sprintf("experiment: %v", err)) // plain numbers and strings marshal
+		panic(fmt.Sprintf("experiment: %v", err))
 	}
 	return append(data, '\n')
 }
@@ -139,7 +140,10 @@ func (r Run) Validate() error {
 	if err := r.validateDecoded(); err != nil {
 		return err
 	}
-	return r.Training.Batch.validate()
+	if err := r.Training.Batch.validate(); err != nil {
+		return err
+	}
+	return recordable("", r)
 }
 
 // validateObjective returns an error unless the ponder cost and the supervision of steps are defined for the model.

@@ -106,13 +106,16 @@ func extend[T checked, C choices[T]](v Variant[T, C], values []T) (Variant[T, C]
 	return v, nil
 }
 
-// extensionKey returns the key of a value that is not in a table, or "" if it is not of a named struct type.
+// extensionKey returns the key of a value that is not in a table, or "" if it is not of a named struct type or its name is empty.
 func extensionKey(value any) string {
 	if u, ok := value.(unresolved); ok {
 		return u.key()
 	}
 	if named, ok := value.(interface{ ExtensionName() string }); ok {
-		return extensionPrefix + named.ExtensionName()
+		if name := named.ExtensionName(); name != "" {
+			return extensionPrefix + name
+		}
+		return ""
 	}
 	if t := reflect.TypeOf(value); t != nil && t.Kind() == reflect.Struct && t.Name() != "" {
 		return extensionPrefix + t.Name()

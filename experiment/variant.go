@@ -95,6 +95,12 @@ func (v Variant[T, C]) MarshalJSON() ([]byte, error) {
 func (v Variant[T, C]) unrecordable() error {
 	p, _ := v.table()
 	var c C
+	if named, ok := any(v.Value).(interface{ ExtensionName() string }); ok && named.ExtensionName() == "" {
+		if err := v.Value.Validate(); err != nil {
+			return fmt.Errorf("%s: %w", p.path, err)
+		}
+		return fmt.Errorf("%s: the ExtensionName of %T is empty: return a name", p.path, v.Value)
+	}
 	if _, ok := any(c).(extensible[T]); !ok {
 		return fmt.Errorf("%s takes only types of this module, and not %T", p.path, v.Value)
 	}
@@ -236,7 +242,10 @@ func (v Variant[T, C]) validate() error {
 	}
 	err := v.Value.Validate()
 	var missing *MissingTypeError // which names the part
-	if err == nil || complete(err.Error()) || errors.As(err, &missing) {
+	if err == nil {
+		return recordable(p.path+"."+v.key(), v.Value)
+	}
+	if complete(err.Error()) || errors.As(err, &missing) {
 		return err
 	}
 	return fmt.Errorf("%s.%s.%w", p.path, v.key(), err)
