@@ -34,7 +34,7 @@ func numbered(n int) (source, target string) {
 
 // Few pairs have a tenth held out, more of them a hundred, and many .02; a share that is given, and files for validation and test, stay as they are.
 // The numbers differ from the shares by chance: four standard deviations, 4 * sqrt(n * share).
-// Caught when planted: a minimum above a tenth, a minimum for each part, one that replaces a given share, one that many pairs exceed.
+// Caught when planted: a minimum above a tenth, a minimum for each part, one that replaces a given share, a count that stops too early.
 func TestMinHeldOut(t *testing.T) {
 	for _, c := range []struct {
 		pairs int
@@ -84,8 +84,8 @@ func TestFewNotes(t *testing.T) {
 }
 
 // Validation and test pairs, and those of a file to evaluate on, are compared with the training part, as long as that can be read.
-// Caught when planted: the whole file for the training part, another share than that of training, the validation part left out, a note without
-// the file, a source that counts once however often it occurs.
+// Caught when planted: the whole file for the training part, another share than that of training, the validation part left out, a
+// source that counts once however often it occurs.
 func TestRepeatedPairs(t *testing.T) {
 	config := few(t, 1000)
 	tk := open(t, config)
