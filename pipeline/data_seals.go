@@ -69,8 +69,8 @@ func (e *DataError) Error() string {
 	return fmt.Sprintf("%s: %s: restore the files, or accept the changed data", e.Dir, e.Changed)
 }
 
-// checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change. Data that cannot be
-// trained with, because they have classes that the run does not know, are an error in any case.
+// checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change. Data that
+// cannot be trained with, because they have classes that the run does not know, are an error in any case.
 func (t *openRun) checkData(c *runlog.Checkpoint) error {
 	now := dataDigests(t.data)
 	if len(now) > 0 {

@@ -21,8 +21,8 @@ func MostFrequent(count map[string]int) (top string) {
 	return top
 }
 
-// CheckTrained returns an error if the training part, whose classes are counted, has fewer than two of those that the data have. what says what a
-// class is, unit what has one, and need that two are needed: "label", "rows", "a classifier needs at least two labels".
+// CheckTrained returns an error if the training part, whose classes are counted, has fewer than two of those that the data have. what says
+// what a class is, unit what has one, and need that two are needed: "label", "rows", "a classifier needs at least two labels".
 func CheckTrained(what, unit, need string, trained map[string]int, classes []string) error {
 	switch {
 	case len(trained) > 1:
@@ -54,8 +54,8 @@ func CheckClasses(what string, classes, trained []string) error {
 	return fmt.Errorf("the data have %d %ss that the run was not trained with, %q: leave these rows out, or start a new run", len(others), what, others[:min(len(others), MaxListed)])
 }
 
-// ClassNotes returns remarks on the classes of a number of rows: those that differ only in case, in Unicode form or in white space, and that
-// most rows have a class of their own. what says what the classes are: "labels".
+// ClassNotes returns remarks on the classes of a number of rows: those that differ only in case, in Unicode form or in white space, and
+// that most rows have a class of their own. what says what the classes are: "labels".
 func ClassNotes(what string, classes []string, rows int) (notes []string) {
 	first, pairs, alike := map[string]string{}, []string{}, 0
 	for _, class := range classes {

@@ -11,8 +11,8 @@ import (
 // This file recognizes files of other formats by their first line, which would otherwise be refused row by row for another reason, or
 // read as what they are not.
 
-// foreign returns an error if the first line with text is JSON, or a row of csv that can be split only by another delimiter. head returns the
-// first bytes of the file.
+// foreign returns an error if the first line with text is JSON, or a row of csv that can be split only by another delimiter. head returns
+// the first bytes of the file.
 func (l Layout) foreign(text string, first Row, columns []Column, head func() []byte) error {
 	if text = strings.TrimSpace(text); text != "" && isJSON(text, nil) || text == "" && isJSON("", head()) {
 		filter, all := jq(head(), columns)

@@ -28,8 +28,8 @@ func (h *headReader) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// isJSON reports whether a file begins with JSON. text is its first line with text, empty if that is too long. A row may begin with brackets,
-// too, as in [{x}].
+// isJSON reports whether a file begins with JSON. text is its first line with text, empty if that is too long. A row may begin with
+// brackets, too, as in [{x}].
 func isJSON(text string, head []byte) bool {
 	if text == "" {
 		text = strings.TrimSpace(string(head))
@@ -111,8 +111,8 @@ func partial(d *json.Decoder) (value any, ok bool) {
 	return o, err == nil
 }
 
-// recordsIn finds the records in a value: its elements, those of the first list of objects in it, or the value itself if it is one of several
-// or has a member that a column looks for. path is the filter that leads to each record.
+// recordsIn finds the records in a value: its elements, those of the first list of objects in it, or the value itself if it is one of
+// several or has a member that a column looks for. path is the filter that leads to each record.
 func recordsIn(value any, at string, several bool, columns []Column) (path string, first object) {
 	switch v := value.(type) {
 	case []any:

@@ -31,10 +31,10 @@ var jsonFiles = map[string]struct{ content, filter string }{
 	"a label of members":   {`{"text": "x", "label": {"name": "a"}, "stars": 5}` + "\n", `["text", "stars"], (inputs | [.text, .stars]) | @csv`},
 }
 
-// A file of JSON is answered with a filter of the members that its first record has, wherever the records are; if they are none of those that
-// are looked for, they are to be chosen. The command makes a file that has the records, with their backslashes and quotes.
-// Caught when planted: members that no record has, the first object for a record, backslashes that are escaped, no header, lists of objects as
-// fields, a file that is only read up to its first line.
+// A file of JSON is answered with a filter of the members that its first record has, wherever the records are; if they are none of those
+// that are looked for, they are to be chosen. The command makes a file that has the records, with their backslashes and quotes.
+// Caught when planted: members that no record has, the first object for a record, backslashes that are escaped, no header, lists of objects
+// as fields, a file that is only read up to its first line.
 func TestJSON(t *testing.T) {
 	jq, missing := exec.LookPath("jq")
 	for name, c := range jsonFiles {

@@ -17,8 +17,9 @@ func EmptyPart(path, unit string, training, validation, evaluation int, share fl
 		path, training, unit, validation, evaluation, at, unit, remedy)
 }
 
-// Alike asks whether the texts of rows, by whose hashes they are divided, are those of the right column, if nearly all are identical; "" if they are
-// not. unit says what the rows are, what the texts, and column names the field that chooses their column: "rows", "texts", "text_column".
+// Alike asks whether the texts of rows, by whose hashes they are divided, are those of the right column, if nearly all are identical; "" if
+// they are not. unit says what the rows are, what the texts, and column names the field that chooses their column: "rows", "texts",
+// "text_column".
 func Alike[R any](rows []R, hash func(R) uint64, unit, what, column string) string {
 	different := map[uint64]bool{}
 	for _, r := range rows {

@@ -66,8 +66,8 @@ func iconv(path, from string) string {
 // its extension.
 func Convert(path, filter, mark string) string { return convert(path, filter, mark, "") }
 
-// convert is like Convert; the new file has another extension, unless that is empty. It is never the file itself, which the shell would empty
-// first, whatever the case of its name.
+// convert is like Convert; the new file has another extension, unless that is empty. It is never the file itself, which the shell would
+// empty first, whatever the case of its name.
 func convert(path, filter, mark, other string) string {
 	plain, read := path, filter+" < "+Quoted(path)
 	for extension, command := range map[string]string{".gz": "gzip", ".xz": "xz"} {
@@ -83,8 +83,8 @@ func convert(path, filter, mark, other string) string {
 	return read + " > " + Quoted(stem+other)
 }
 
-// DamagedError is the error for a compressed file that cannot be decompressed to its end. It ends with the command that decompresses what can be
-// read; command is gzip or xz.
+// DamagedError is the error for a compressed file that cannot be decompressed to its end. It ends with the command that decompresses what
+// can be read; command is gzip or xz.
 func DamagedError(path, command string, err error) error {
 	into := strings.TrimSuffix(path, filepath.Ext(path))
 	if into == path {
@@ -108,8 +108,8 @@ func withCommand(format string, args ...any) *commandError {
 	return &commandError{error: fmt.Errorf(format, args...)}
 }
 
-// InFolder adds to the error for a file of a folder whose files are all read, if it ends with a command that writes a repaired copy, that the
-// file is then renamed: its copy is read in its place. A renamed file is no text of the folder, and nothing is lost.
+// InFolder adds to the error for a file of a folder whose files are all read, if it ends with a command that writes a repaired copy, that
+// the file is then renamed: its copy is read in its place. A renamed file is no text of the folder, and nothing is lost.
 func InFolder(path string, err error) error {
 	var repair *commandError
 	if !errors.As(err, &repair) {

@@ -41,8 +41,8 @@ type repairError struct {
 	extension string // of the repaired file; empty: the same
 }
 
-// ErrJSON returns the error for a file of JSON in place of rows; the filter of jq writes CSV, whose columns are then chosen as choice says, unless
-// that is empty.
+// ErrJSON returns the error for a file of JSON in place of rows; the filter of jq writes CSV, whose columns are then chosen as choice says,
+// unless that is empty.
 func ErrJSON(filter, choice string) error {
 	advice := "convert it with"
 	if choice != "" {

@@ -11,8 +11,8 @@ import (
 	"universal-transformer/subword"
 )
 
-// The most frequent label of the notes is that of the training part, whatever the file for evaluation has, and a training part of one label is
-// refused, whatever the others have.
+// The most frequent label of the notes is that of the training part, whatever the file for evaluation has, and a training part of one label
+// is refused, whatever the others have.
 // Caught when planted: the most frequent of all rows; labels of all rows counted.
 func TestLabelsOfTheTrainingPart(t *testing.T) {
 	var rows, held [][]string

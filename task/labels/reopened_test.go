@@ -9,7 +9,8 @@ import (
 	"universal-transformer/task"
 )
 
-// A run's own file that got rows with a new label is evaluated on like any other file, in which such rows count as wrong, and not trained with.
+// A run's own file that got rows with a new label is evaluated on like any other file, in which such rows count as wrong, and not trained
+// with.
 // Caught when planted: an error for evaluation, a new label that is a known one, a training part that gives examples.
 func TestNewLabelOfTheOwnFile(t *testing.T) {
 	c := Labels{Path: write(t, numbers(400)...), Tokenizer: vocab.Whitespace}

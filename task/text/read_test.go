@@ -11,9 +11,8 @@ import (
 )
 
 // The text of a folder is that of its text files in the order of their paths, each of them ending with a line feed and without its byte
-// order mark.
-// Lines that end with CR LF end with LF alone. The folder may be a link. Caught when planted: marks inside, files joined without a line feed,
-// hidden files, a link that is not followed.
+// order mark. Lines that end with CR LF end with LF alone. The folder may be a link. Caught when planted: marks inside, files joined
+// without a line feed, hidden files, a link that is not followed.
 func TestReadFolder(t *testing.T) {
 	var zipped bytes.Buffer
 	z := gzip.NewWriter(&zipped)
@@ -67,7 +66,8 @@ func TestReadFolder(t *testing.T) {
 	}
 }
 
-// The command that an error for a file of a folder names makes the folder readable, with its text once, and keeps the file under another name.
+// The command that an error for a file of a folder names makes the folder readable, with its text once, and keeps the file under another
+// name.
 // Caught when planted: a file that is renamed to another text, a damaged file that stays, a command without the renaming.
 func TestCommandsRepairAFolder(t *testing.T) {
 	shell, err := exec.LookPath("sh")

@@ -9,8 +9,8 @@ import (
 
 // This file finds texts to evaluate on that are also in the training part.
 
-// repeatedNote is the remark that lines, or segments, are also in the training part; none if none are, or if the training part cannot be read.
-// Of a continuous text, segments of the full length are looked for, and the only one, wherever they begin.
+// repeatedNote is the remark that lines, or segments, are also in the training part; none if none are, or if the training part cannot be
+// read. Of a continuous text, segments of the full length are looked for, and the only one, wherever they begin.
 func (c Text) repeatedNote(v task.Vocabularies, examples []task.Example) []string {
 	training, err := c.trained(v)
 	if err != nil {
@@ -71,8 +71,8 @@ func repeatedLines(examples []task.Example, training [][]vocab.ID) (n int) {
 	return n
 }
 
-// repeatedSegments counts the examples of the greatest length that occur in the training text. A window of that length moves over the text, and its
-// hash with it.
+// repeatedSegments counts the examples of the greatest length that occur in the training text. A window of that length moves over the text,
+// and its hash with it.
 func repeatedSegments(examples []task.Example, training []vocab.ID) (n int) {
 	length := 0
 	for _, e := range examples {

@@ -12,8 +12,8 @@ import (
 )
 
 // A file to evaluate on is compared with the training part, as long as that can be read: its lines, or its segments wherever they begin.
-// Caught when planted: the whole text for the training part, segments that are only found where those of the file begin, a hash that does not
-// forget what leaves the window.
+// Caught when planted: the whole text for the training part, segments that are only found where those of the file begin, a hash that does
+// not forget what leaves the window.
 func TestFileOfTrainingText(t *testing.T) {
 	content := numbered(1000)
 	subwords := subword.Choice{TokenizerSize: 300}

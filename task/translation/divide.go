@@ -18,8 +18,8 @@ func (p pair) hash() uint64 {
 // errEnough ends the reading of pairs.
 var errEnough = errors.New("the consumer needs no more")
 
-// withShare returns the translation with the share that MinHeldOut needs, unless HeldOut is set. It reads no more pairs than that takes. If they
-// cannot be read, who reads them next has the error.
+// withShare returns the translation with the share that MinHeldOut needs, unless HeldOut is set. It reads no more pairs than that takes. If
+// they cannot be read, who reads them next has the error.
 func (c Translation) withShare(f files) Translation {
 	if c.HeldOut > 0 || c.MinHeldOut == 0 || len(c.Validation) > 0 && len(c.Test) > 0 {
 		return c
@@ -52,7 +52,8 @@ func (c tally) take(hash uint64) int {
 	return n
 }
 
-// repeated counts the sources, given by their hashes, that are also in the training part; none if that cannot be read. It holds no pair in memory.
+// repeated counts the sources, given by their hashes, that are also in the training part; none if that cannot be read. It holds no pair in
+// memory.
 func (c Translation) repeated(sources []uint64) (n int) {
 	if len(c.Training) == 0 {
 		return 0

@@ -32,8 +32,8 @@ func numbered(n int) (source, target string) {
 	return s.String(), d.String()
 }
 
-// Few pairs have a tenth held out, more of them a hundred, and many .02; a share that is given, and files for validation and test, stay as they are.
-// The numbers differ from the shares by chance: four standard deviations, 4 * sqrt(n * share).
+// Few pairs have a tenth held out, more of them a hundred, and many .02; a share that is given, and files for validation and test, stay as
+// they are. The numbers differ from the shares by chance: four standard deviations, 4 * sqrt(n * share).
 // Caught when planted: a minimum above a tenth, a minimum for each part, one that replaces a given share, a count that stops too early.
 func TestMinHeldOut(t *testing.T) {
 	for _, c := range []struct {
