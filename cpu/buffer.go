@@ -210,7 +210,7 @@ func (b *Backend) BufferFromFlatData(device compute.DeviceNum, flat any, shape s
 	if err := b.checkUsable(device); err != nil {
 		return nil, err
 	}
-	if err := b.fits("a tensor "+shape.String(), int(shape.ByteSize()), 0); err != nil {
+	if err := b.fitsTensor("a tensor", shape); err != nil {
 		return nil, err
 	}
 	buf := b.newBuffer(shape)
@@ -228,7 +228,7 @@ func (b *Backend) NewSharedBuffer(device compute.DeviceNum, shape shapes.Shape) 
 	if err := b.checkUsable(device); err != nil {
 		return nil, nil, err
 	}
-	if err := b.fits("a tensor "+shape.String(), int(shape.ByteSize()), 0); err != nil {
+	if err := b.fitsTensor("a tensor", shape); err != nil {
 		return nil, nil, err
 	}
 	buf := b.newZeros(shape)

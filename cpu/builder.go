@@ -143,10 +143,13 @@ func (f *function) Constant(flat any, dims ...int) (compute.Value, error) {
 	if !capabilities.DTypes[shape.DType] {
 		return nil, fmt.Errorf("Constant: backend %q has no type for %T", BackendName, flat)
 	}
+	if err := checkAddressable("a constant", shape); err != nil {
+		return nil, err
+	}
 	if shape.Size() != n {
 		return nil, fmt.Errorf("constant of shape %s needs %d values, got %d", shape, shape.Size(), n)
 	}
-	if err := f.builder.backend.fits("a constant "+shape.String(), int(shape.ByteSize()), 0); err != nil {
+	if err := f.builder.backend.fitsTensor("a constant", shape); err != nil {
 		return nil, err
 	}
 	values := makeFlat(shape.DType, n)
@@ -203,6 +206,9 @@ func (f *function) add(op compute.OpType, shape shapes.Shape, attr any, inputs .
 	}
 	if f.builder.compiled {
 		return nil, fmt.Errorf("graph %q: cannot add %s after Compile", f.builder.module.Name, op)
+	}
+	if err := checkAddressable("a tensor", shape); err != nil {
+		return nil, err
 	}
 	return f.ir.Add(op, shape, attr, inputs...), nil
 }

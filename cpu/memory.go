@@ -2,9 +2,12 @@ package cpu
 
 import (
 	"fmt"
+	"math"
 	"runtime/debug"
+	"slices"
 	"strings"
 
+	"github.com/gomlx/compute/shapes"
 	"universal-transformer/cpu/internal/exec"
 )
 
@@ -35,7 +38,30 @@ func gib(bytes int) float64 { return float64(bytes) / (1 << 30) }
 // unchecked is the size in bytes below which available memory is not checked.
 const unchecked = 64 << 20
 
-// fits returns an error if the given number of bytes is not available. whole is that number plus what is already allocated.
+// addressable is the number of elements from which on a tensor cannot exist, whatever their type; their products do not fit into an int, either.
+const addressable = 1 << 47
+
+// fitsTensor is like fits for a tensor.
+func (b *Backend) fitsTensor(what string, shape shapes.Shape) error {
+	if err := checkAddressable(what, shape); err != nil {
+		return err
+	}
+	return b.fits(what+" "+shape.String(), int(shape.ByteSize()), 0)
+}
+
+// checkAddressable returns an error if no memory can hold a tensor.
+func checkAddressable(what string, shape shapes.Shape) error {
+	n, empty := 1, slices.Contains(shape.Dimensions, 0)
+	for _, d := range shape.Dimensions {
+		if !empty && d > addressable/n {
+			return &MemoryError{what + " " + shape.String(), math.MaxInt, addressable, "the address space"}
+		}
+		n *= max(d, 1)
+	}
+	return nil
+}
+
+// fits returns an error if the given number of bytes is not available. whole is that number plus the parameters, which exist already.
 func (b *Backend) fits(what string, more, whole int) error {
 	if max(more, whole) < unchecked {
 		return nil

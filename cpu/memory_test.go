@@ -49,6 +49,36 @@ func TestRefusesGraphs(t *testing.T) {
 	}
 }
 
+// Tensors whose number of bytes is not an int are refused where they begin. Caught when planted: sizes that are multiplied without a check.
+func TestRefusesSizesThatOverflow(t *testing.T) {
+	backend, err := compute.NewWithConfig("cpu:threads=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer backend.Finalize()
+	huge := shapes.Make(dtypes.Float32, 1<<31, 1<<31) // 2^64 bytes
+	main := backend.Builder("test").Main()
+	one, err := main.Constant([]float32{1}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, made := range map[string]func() error{
+		"a buffer":    func() error { _, _, err := backend.NewSharedBuffer(0, huge); return err },
+		"a copy":      func() error { _, err := backend.BufferFromFlatData(0, []float32{}, huge); return err },
+		"a parameter": func() error { _, err := main.Parameter("x", huge, nil); return err },
+		"a constant":  func() error { _, err := main.Constant([]float32{}, huge.Dimensions...); return err },
+		"a broadcast": func() error { _, err := main.BroadcastInDim(one, shapes.Make(dtypes.Float32, 1<<15, 1<<15, 1<<15, 1<<18), []int{0}); return err },
+	} {
+		var short *cpu.MemoryError
+		if err := made(); !errors.As(err, &short) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if _, err := main.Parameter("empty", shapes.Make(dtypes.Float32, 1<<40, 0, 1<<40), nil); err != nil {
+		t.Errorf("an empty tensor: %v", err)
+	}
+}
+
 // Large tensors are refused too, small ones never.
 func TestRefusesTensors(t *testing.T) {
 	backend, err := compute.NewWithConfig("cpu:threads=1")
