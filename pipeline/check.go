@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"universal-transformer/experiment"
+	"universal-transformer/runlog"
 	"universal-transformer/task"
 )
 
@@ -55,7 +56,7 @@ func (e *ProtocolError) Unwrap() error { return e.Err }
 // checkSides returns an error unless the vocabularies have the sides of the model.
 func checkSides(r experiment.Run, v task.Vocabularies) error {
 	if sources := r.Model.Value.Kind() != task.LanguageModeling; sources != (v.Source != nil) {
-		return fmt.Errorf(`%s: key "source" does not fit the model, %s: restore the file`, vocabularyFile, r.Model.Value.Describe())
+		return runlog.AsDamaged(fmt.Errorf(`%s: key "source" does not fit the model, %s: restore the file`, vocabularyFile, r.Model.Value.Describe()))
 	}
 	return nil
 }

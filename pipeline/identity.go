@@ -76,10 +76,10 @@ func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabular
 		}
 	}
 	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
-		return "", fmt.Errorf("checkpoint of update %d was trained under another config.json: its task, model or seed has been changed since", c.Step)
+		return "", runlog.AsDamaged(fmt.Errorf("checkpoint of update %d was trained under another config.json: its task, model or seed has been changed since", c.Step))
 	}
 	if !sameVocabulary {
-		return "", fmt.Errorf("checkpoint of update %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step)
+		return "", runlog.AsDamaged(fmt.Errorf("checkpoint of update %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step))
 	}
 	if sealed == "" {
 		return fmt.Sprintf("checkpoint of update %d: an earlier version wrote it, and it does not say with which vocabulary it was trained", c.Step), nil
@@ -271,6 +271,9 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
+	if missing := (*runlog.MissingError)(nil); errors.As(e.Err, &missing) {
+		return fmt.Sprintf("%v, or train again in another directory; nothing is changed", e.Err)
+	}
 	return fmt.Sprintf("%v; nothing is changed: restore a checkpoint, or train again in another directory", e.Err)
 }
 
@@ -279,12 +282,8 @@ func (e *LostError) Unwrap() error { return e.Err }
 
 // lost returns a [LostError] with a reason if a run without a usable checkpoint has had one.
 func lost(log *runlog.Run, reason error) error {
-	if !errors.Is(reason, runlog.ErrDamaged) {
-		step, marked, err := log.Marked()
-		if err != nil || !marked {
-			return err
-		}
-		reason = fmt.Errorf("%w, but there was one: update %d is marked as best", reason, step)
+	if missing := (*runlog.MissingError)(nil); !errors.Is(reason, runlog.ErrDamaged) && !errors.As(reason, &missing) {
+		return nil
 	}
 	return &LostError{log.Dir(), reason}
 }

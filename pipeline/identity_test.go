@@ -103,7 +103,7 @@ func failing(t *testing.T, dir string) map[string]error {
 
 // What a checkpoint was trained with shows when it has been changed: tokens that change places, another configuration of the same
 // shapes, other data.
-// Caught when planted: any of the seals not looked at, a vocabulary that a resume does not compare.
+// Caught when planted: any of the seals not looked at, a vocabulary that a resume does not compare, an error of loading that is not ErrDamaged.
 func TestSealsAreChecked(t *testing.T) {
 	for name, test := range map[string]struct {
 		spoil  func(dir string, r experiment.Run)
@@ -127,6 +127,9 @@ func TestSealsAreChecked(t *testing.T) {
 			want := map[string]string{"load": test.load, "resume": test.resume}[what]
 			if (err != nil) != (want != "") || err != nil && (!strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n")) {
 				t.Errorf("%s, %s: %v, want %q", name, what, err, want)
+			}
+			if what == "load" && err != nil && !errors.Is(err, runlog.ErrDamaged) {
+				t.Errorf("%s: %v is not ErrDamaged", name, err)
 			}
 		}
 	}
@@ -297,7 +300,7 @@ func TestNoCheckpointLeftIsRefused(t *testing.T) {
 		before := everything(t, dir)
 		_, err = pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{})
 		var lost *pipeline.LostError
-		if !errors.As(err, &lost) || lost.Dir != dir || !strings.Contains(err.Error(), name) && name == "damaged" || !strings.Contains(err.Error(), "nothing is changed") || strings.Contains(err.Error(), "\n") {
+		if !errors.As(err, &lost) || lost.Dir != dir || !strings.Contains(err.Error(), map[string]string{"damaged": "damaged", "gone": ": the checkpoint of update 6 is missing: restore it, or train again in another directory; "}[name]) || !strings.Contains(err.Error(), "nothing is changed") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if after := everything(t, dir); !maps.Equal(before, after) {

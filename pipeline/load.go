@@ -148,7 +148,7 @@ func (m *Model) chooseNewest() error {
 		reason := strings.TrimPrefix(newest.Reason, damaged.Error())
 		return fmt.Errorf("%s: %w can be used: %s: %w%s; train anew", m.log.Dir(), runlog.ErrNoCheckpoint, newest.Path, damaged, reason)
 	}
-	if errors.Is(err, runlog.ErrNoCheckpoint) {
+	if missing := (*runlog.MissingError)(nil); errors.Is(err, runlog.ErrNoCheckpoint) && !errors.Is(err, runlog.ErrDamaged) && !errors.As(err, &missing) {
 		return fmt.Errorf("%w: train longer, or resume the run", err)
 	}
 	m.checkpoint = latest
@@ -233,8 +233,17 @@ func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 	return log.WriteJSON(vocabularyFile, v)
 }
 
-// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced.
+// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced. Errors are [runlog.ErrDamaged], except
+// those of the system.
 func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
+	v, err = readVocabularyFiles(log)
+	if system := (*fs.PathError)(nil); err == nil || errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist) {
+		return v, err
+	}
+	return v, runlog.AsDamaged(err)
+}
+
+func readVocabularyFiles(log *runlog.Run) (v task.Vocabularies, err error) {
 	if err := log.ReadJSON(vocabularyFile, &v); errors.Is(err, runlog.ErrNotJSON) || errors.Is(err, fs.ErrPermission) {
 		return v, err
 	} else if err != nil {

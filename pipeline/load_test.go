@@ -47,12 +47,19 @@ func TestSamplesOfAFile(t *testing.T) {
 	}
 }
 
-// A run whose only checkpoint is damaged says so, unlike one that has none.
-// Caught when planted: a single damaged checkpoint taken for none; an error that is not ErrNoCheckpoint, or not ErrDamaged.
+// A run whose only checkpoint is damaged says so, unlike one that has none yet, or not any more.
+// Caught when planted: a single damaged checkpoint taken for none; an error that is not ErrNoCheckpoint, or not ErrDamaged; one that is
+// marked as best, and is gone, taken for one that was never there.
 func TestLoadWithoutIntactCheckpoint(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
-		": damaged: ":  func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
-		"train longer": os.Remove,
+		": damaged: ": func(path string) error { return os.WriteFile(path, []byte("rubbish"), 0o600) },
+		"has been saved yet: train longer, or resume the run": func(path string) error {
+			return errors.Join(os.Remove(path), os.Remove(filepath.Join(filepath.Dir(path), "..", "best.json")))
+		},
+		"run: the checkpoint of update 1200 is missing: restore it": os.Remove,
+		"best.json: damaged: ": func(path string) error {
+			return errors.Join(os.Remove(path), os.WriteFile(filepath.Join(filepath.Dir(path), "..", "best.json"), []byte("{}"), 0o600))
+		},
 	} {
 		dir := filepath.Join(t.TempDir(), "run")
 		if err := os.CopyFS(dir, os.DirFS(copierDir)); err != nil {
@@ -66,7 +73,8 @@ func TestLoadWithoutIntactCheckpoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = pipeline.Load(dir, enginetest.Backend(t))
-		if err == nil || !strings.Contains(err.Error(), name) || !errors.Is(err, runlog.ErrNoCheckpoint) || errors.Is(err, runlog.ErrDamaged) != (name != "train longer") {
+		if err == nil || !strings.Contains(err.Error(), name) || !errors.Is(err, runlog.ErrNoCheckpoint) || errors.Is(err, runlog.ErrDamaged) != strings.Contains(name, "damaged") ||
+			strings.Contains(err.Error(), "train longer") != strings.Contains(name, "train longer") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

@@ -363,7 +363,8 @@ func TestSpelled(t *testing.T) {
 	}
 }
 
-// A tokenizer that is missing, damaged or replaced is named. Caught when planted: the message of a missing file for another error.
+// A tokenizer that is missing, damaged or replaced is named. Caught when planted: the message of a missing file for another error;
+// an error that is not ErrDamaged.
 func TestTokenizerOfARun(t *testing.T) {
 	log, err := runlog.Create(filepath.Join(t.TempDir(), "run"), map[string]string{})
 	if err != nil {
@@ -398,6 +399,9 @@ func TestTokenizerOfARun(t *testing.T) {
 		}
 		_, err := readVocabularies(log)
 		refused(t, want, err, want)
+		if !errors.Is(err, runlog.ErrDamaged) {
+			t.Errorf("%v is not ErrDamaged", err)
+		}
 	}
 }
 

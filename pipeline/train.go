@@ -204,7 +204,11 @@ func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err er
 		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
 	}
 	if err := r.Validate(); err != nil {
-		return r, fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
+		problem := fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
+		if missing := (*experiment.MissingTypeError)(nil); !errors.As(err, &missing) {
+			problem = runlog.AsDamaged(problem)
+		}
+		return r, problem
 	}
 	return r, nil
 }

@@ -77,3 +77,16 @@ func (r *Run) Marked() (step int64, marked bool, err error) {
 	}
 	return *b.Step, true, nil
 }
+
+// A MissingError means that a run has no checkpoint, although it had one: it is marked as best. It is ErrNoCheckpoint.
+type MissingError struct {
+	Dir  string // of the run
+	Step int64
+}
+
+func (e *MissingError) Error() string {
+	return fmt.Sprintf("%s: the checkpoint of update %d is missing: restore it", e.Dir, e.Step)
+}
+
+// Unwrap returns ErrNoCheckpoint.
+func (e *MissingError) Unwrap() error { return ErrNoCheckpoint }

@@ -163,7 +163,7 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 }
 
 // Latest returns the newest intact checkpoint, and the damaged ones that are newer, newest first. The error is ErrNoCheckpoint if
-// there is none, and also ErrDamaged if all are damaged. A checkpoint that cannot be read for another reason is an error as well.
+// there is none, also ErrDamaged if all are damaged, and a *MissingError if there was one that is marked as best. A checkpoint that cannot be read for another reason is an error as well.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {
@@ -183,6 +183,14 @@ func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	}
 	if len(refused) > 0 {
 		return nil, refused, fmt.Errorf("%s: %w can be used, all %d are %w; the newest is %s", r.dir, ErrNoCheckpoint, len(refused), ErrDamaged, refused[0])
+	}
+	switch step, marked, err := r.Marked(); {
+	case errors.Is(err, ErrDamaged): // there was one
+		return nil, nil, fmt.Errorf("%s: %w can be used: %w", r.dir, ErrNoCheckpoint, err)
+	case err != nil:
+		return nil, nil, err
+	case marked:
+		return nil, nil, &MissingError{r.dir, step}
 	}
 	return nil, nil, fmt.Errorf("%s: %w has been saved yet", r.dir, ErrNoCheckpoint)
 }

@@ -34,10 +34,16 @@ func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 	return found.rows, offset + found.size, err
 }
 
+// AsDamaged returns an error that is also ErrDamaged, with the same text.
+func AsDamaged(err error) error { return damagedError{err} }
+
 // damagedError is an error that is ErrDamaged.
 type damagedError struct{ error }
 
 func (damagedError) Is(target error) bool { return target == ErrDamaged }
+
+// Unwrap returns the error.
+func (e damagedError) Unwrap() error { return e.error }
 
 // readFrom returns the content of a regular file behind an offset; nothing if the file is shorter.
 func readFrom(path string, offset int64) ([]byte, error) {

@@ -12,7 +12,7 @@ import (
 
 const versionKey = "version"
 
-// Config decodes config.json into v. An unknown key is an error that suggests the nearest one.
+// Config decodes config.json into v. An unknown key is an error that suggests the nearest one. Errors about the content are ErrDamaged.
 func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
 
 // WriteConfig replaces the configuration of a run that continues with another one.
@@ -44,7 +44,7 @@ func (r *Run) WriteFile(name string, content []byte) error {
 // ReadFile reads a file of the run directory. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadFile(name string) ([]byte, error) { return regularfile.Read(r.path(name)) }
 
-// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none.
+// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none, and ErrDamaged if its content is another.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 
 func readStamped(path string, v any) error {
@@ -54,9 +54,9 @@ func readStamped(path string, v any) error {
 	}
 	if err := DecodeConfig(data, v); err != nil {
 		if !strictjson.Valid(data) {
-			return fmt.Errorf("%s: %w: %w", path, err, ErrNotJSON)
+			return AsDamaged(fmt.Errorf("%s: %w: %w", path, err, ErrNotJSON))
 		}
-		return fmt.Errorf("%s: %w", path, err)
+		return AsDamaged(fmt.Errorf("%s: %w", path, err))
 	}
 	return nil
 }
