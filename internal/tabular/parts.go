@@ -36,7 +36,7 @@ const fewRows = 20
 
 // EmptyAlike is [EmptyPart] for rows that are divided by what Alike asks about.
 func EmptyAlike(path, alike string) error {
-	return fmt.Errorf("%s: identical ones go to the same part, so that a part is empty: %s", path, alike)
+	return fmt.Errorf("%s: a part is empty, since identical ones go to the same part; %s", path, alike)
 }
 
 // Repeated counts the rows with the hash of a row of the training part.
