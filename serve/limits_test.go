@@ -13,7 +13,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
@@ -408,49 +407,5 @@ func TestHeaders(t *testing.T) {
 	cancel()
 	if err := <-ended; err != nil {
 		t.Error(err)
-	}
-}
-
-// The description names the paths and methods that exist, and the fields that requests and answers have.
-// Caught when planted: a path, a field of a request, a field of an answer that is missing on either side.
-func TestDescription(t *testing.T) {
-	var d struct {
-		Paths      map[string]map[string]json.RawMessage
-		Components struct {
-			Schemas map[string]struct{ Properties map[string]json.RawMessage }
-		}
-	}
-	if err := json.Unmarshal(description, &d); err != nil {
-		t.Fatal(err)
-	}
-	s, web := opened(t, Options{})
-	for _, e := range s.endpoints() {
-		if len(d.Paths[e.path]) != 1 || d.Paths[e.path][strings.ToLower(e.method)] == nil {
-			t.Errorf("the description lacks %s %s", e.method, e.path)
-		}
-	}
-	if len(d.Paths) != len(s.endpoints()) {
-		t.Errorf("the description has %d paths, the server %d", len(d.Paths), len(s.endpoints()))
-	}
-	for name, value := range map[string]any{
-		"CompletionRequest": completionRequest{}, "Completion": completion{}, "Choice": choice{}, "Usage": usage{}, "ScoreRequest": scoreRequest{},
-		"Scores": results[scoreJSON]{}, "Score": scoreJSON{}, "InputRequest": inputRequest{}, "TraceRequest": traceRequest{}, "Exit": exitJSON{}, "ExitRule": exitRule{}, "Labels": results[labelJSON]{}, "Label": labelJSON{}, "Model": modelJSON{}, "Error": errorJSON{},
-	} {
-		fields := map[string]bool{}
-		for i := range reflect.TypeOf(value).NumField() {
-			field, _, _ := strings.Cut(reflect.TypeOf(value).Field(i).Tag.Get("json"), ",")
-			fields[field] = true
-		}
-		for field := range fields {
-			if d.Components.Schemas[name].Properties[field] == nil {
-				t.Errorf("the description of %s lacks %s", name, field)
-			}
-		}
-		if len(fields) != len(d.Components.Schemas[name].Properties) {
-			t.Errorf("%s has %d fields, its description %d", name, len(fields), len(d.Components.Schemas[name].Properties))
-		}
-	}
-	if status, text := send(t, web, http.MethodGet, "/openapi.json", ""); status != 200 || !json.Valid([]byte(text)) {
-		t.Errorf("the description: %d %.100s", status, text)
 	}
 }
