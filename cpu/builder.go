@@ -127,7 +127,6 @@ func (f *function) Parameter(name string, shape shapes.Shape, sharding *compute.
 	if err != nil {
 		return nil, err
 	}
-	n.Index = len(f.ir.Params)
 	f.ir.Params = append(f.ir.Params, n)
 	return n, nil
 }
@@ -219,12 +218,11 @@ func (f *function) addMulti(op compute.OpType, outputs []shapes.Shape, attr any,
 	if err != nil {
 		return nil, err
 	}
-	for i, shape := range outputs {
+	for _, shape := range outputs {
 		out, err := f.add(ir.OpOutput, shape, nil, n)
 		if err != nil {
 			return nil, err
 		}
-		out.Index = i
 		n.Outputs = append(n.Outputs, out)
 	}
 	return n.Outputs, nil

@@ -67,7 +67,10 @@ func TestRefusesSizesThatOverflow(t *testing.T) {
 		"a copy":      func() error { _, err := backend.BufferFromFlatData(0, []float32{}, huge); return err },
 		"a parameter": func() error { _, err := main.Parameter("x", huge, nil); return err },
 		"a constant":  func() error { _, err := main.Constant([]float32{}, huge.Dimensions...); return err },
-		"a broadcast": func() error { _, err := main.BroadcastInDim(one, shapes.Make(dtypes.Float32, 1<<15, 1<<15, 1<<15, 1<<18), []int{0}); return err },
+		"a broadcast": func() error {
+			_, err := main.BroadcastInDim(one, shapes.Make(dtypes.Float32, 1<<15, 1<<15, 1<<15, 1<<18), []int{0})
+			return err
+		},
 	} {
 		var short *cpu.MemoryError
 		if err := made(); !errors.As(err, &short) {

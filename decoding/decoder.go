@@ -131,7 +131,7 @@ func free(list ...*tensors.Tensor) {
 	}
 }
 
-// integers returns values as a tensor [R, 1] of int32.
+// integers returns values as a tensor [R] of int32.
 func integers(values []int) *tensors.Tensor {
 	flat := make([]int32, len(values))
 	for i, v := range values {

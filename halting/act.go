@@ -31,7 +31,7 @@ func (a ACT) InitialBias() float64 { return a.Bias }
 // Limit returns a.MaxSteps.
 func (a ACT) Limit(int) int { return a.MaxSteps }
 
-// Validate returns an error if there is less than one step, or if epsilon is outside [0, 1).
+// Validate returns an error if there is less than one step or more than MaxSteps, if epsilon is outside [0, 1), or if the bias is not finite.
 func (a ACT) Validate() error {
 	if math.IsNaN(a.Bias) || math.IsInf(a.Bias, 0) {
 		return fmt.Errorf("bias is %v: it must be a finite number", a.Bias)

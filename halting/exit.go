@@ -124,7 +124,7 @@ func (f Random) WithExit(e Exit) (Policy, error) {
 	})
 }
 
-// WithExit returns the same policy with a lower bound.
+// WithExit returns the same policy with a smaller maximum.
 func (l Length) WithExit(e Exit) (Policy, error) {
 	return e.apply(l, func() (Policy, error) {
 		if l.Max == 0 || e.Steps < l.Max {

@@ -33,7 +33,7 @@ func (f Fixed) SkipsHalted() bool { return false }
 // Limit returns f.Steps.
 func (f Fixed) Limit(int) int { return f.Steps }
 
-// Validate returns an error if there is less than one step.
+// Validate returns an error if there is less than one step, or more than MaxSteps.
 func (f Fixed) Validate() error {
 	if f.Steps < 1 {
 		return fmt.Errorf("steps is %d: at least 1 step is needed", f.Steps)
@@ -89,7 +89,7 @@ func (l Length) Limit(sourcePositions int) int {
 	return sourcePositions
 }
 
-// Validate returns an error if the bound is negative.
+// Validate returns an error if the bound is negative, or more than MaxSteps.
 func (l Length) Validate() error {
 	if l.Max < 0 {
 		return fmt.Errorf("max is %d: use 0 for no bound, or a positive number of steps", l.Max)

@@ -140,7 +140,7 @@ func TestRecord(t *testing.T) {
 			t.Errorf("step %d is the best: %v", tr.step, best)
 		}
 	}
-	if s := tr.state; s.BestStep != 20 || s.Waited != 2 || s.BestMeasure != 20 || s.MaxCorrect != (extreme{20, 2}) || s.LowestNats != (extreme{20, 2}) || s.BestNats != 2 || s.BestCorrect != 2 || s.Validation.Nats != 5 {
+	if s := tr.state; s.BestStep != 20 || s.Waited != 2 || s.BestMeasure != 20 || s.MaxCorrect != (extreme{20, 2}) || s.LowestSmoothed != (extreme{20, 2}) || s.BestNats != 2 || s.BestCorrect != 2 || s.Validation.Nats != 5 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -164,11 +164,11 @@ func TestSelection(t *testing.T) {
 			"its cross entropy is the lowest; update 1 has more correct validation sequences, 0.3750 against 0.2500 (training.best_by_accuracy=true keeps that one)"},
 		{schedule.Config{BestByMeasure: true}, with(func(s *state) { s.MaxCorrect = extreme{20, 3} }), "its decoded answers are the best"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}}, base, "its cross entropy against the smoothed targets is the lowest"},
-		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}, BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }),
+		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}, BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{1, 1} }),
 			"it has the most correct validation sequences, 0.2500, and the lowest cross entropy against the smoothed targets of all with as many; the cross entropy against the smoothed targets was lowest at update 1"},
 		{schedule.Config{BestByAccuracy: true}, base, "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{10, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestNats = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many; the cross entropy was lowest at update 1"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{10, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many; the cross entropy was lowest at update 1"},
 	} {
 		want := c.want
 		if want != "" {

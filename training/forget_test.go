@@ -11,7 +11,7 @@ import (
 // measured is a state with everything that validations leave in it.
 var measured = state{
 	BestStep: 2, BestNats: 0.1, BestSmoothed: 0.2, BestCorrect: 30, BestMeasure: 0.9, Waited: 3, Perfect: 1, Stopped: "patience",
-	MaxCorrect: extreme{2, 30}, LowestNats: extreme{2, 0.2},
+	MaxCorrect: extreme{2, 30}, LowestSmoothed: extreme{2, 0.2},
 }
 
 // Validations on other data than now are forgotten, so that the next one is the best, whatever its figures: 3 of 4 sequences are fewer than 30.
@@ -48,8 +48,8 @@ func TestOtherValidationData(t *testing.T) {
 		if best := tr.record(objective.Tally{Tokens: 4, Smoothed: 4, Nats: 4, Sequences: 4, CorrectSequences: 3}, nil); best != c.forgets {
 			t.Errorf("%+v: the next validation is the best: %v", c, best)
 		}
-		if forgot := tr.state.MaxCorrect == (extreme{3, 3}) && tr.state.LowestNats == (extreme{3, 1}); forgot != c.forgets {
-			t.Errorf("%+v: extremes %v and %v", c, tr.state.MaxCorrect, tr.state.LowestNats)
+		if forgot := tr.state.MaxCorrect == (extreme{3, 3}) && tr.state.LowestSmoothed == (extreme{3, 1}); forgot != c.forgets {
+			t.Errorf("%+v: extremes %v and %v", c, tr.state.MaxCorrect, tr.state.LowestSmoothed)
 		}
 	}
 }

@@ -148,7 +148,7 @@ const validationPart = "validation"
 // those of the present data, and an end that they led to no longer applies. The best checkpoint stays marked until the next validation.
 func (s *state) forgetValidations() {
 	s.BestStep, s.BestNats, s.BestSmoothed, s.BestCorrect, s.BestMeasure = 0, 0, 0, 0, 0
-	s.MaxCorrect, s.LowestNats = extreme{}, extreme{}
+	s.MaxCorrect, s.LowestSmoothed = extreme{}, extreme{}
 	s.Waited, s.Perfect, s.Stopped = 0, 0, ""
 }
 

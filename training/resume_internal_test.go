@@ -220,7 +220,7 @@ func TestRecordOfTheFirstStep(t *testing.T) {
 		tr.step++
 		tr.record(seen, nil)
 	}
-	if s := tr.state; s.MaxCorrect != (extreme{1, 3}) || s.LowestNats != (extreme{1, 2}) || s.BestStep != 1 {
+	if s := tr.state; s.MaxCorrect != (extreme{1, 3}) || s.LowestSmoothed != (extreme{1, 2}) || s.BestStep != 1 {
 		t.Errorf("%+v", s)
 	}
 }

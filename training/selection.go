@@ -23,9 +23,9 @@ func (t *Trainer) selection() string {
 	switch {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"
-	case t.Config.BestByAccuracy && s.LowestNats.Step > 0 && s.LowestNats.Step != s.BestStep:
+	case t.Config.BestByAccuracy && s.LowestSmoothed.Step > 0 && s.LowestSmoothed.Step != s.BestStep:
 		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many; the %s was lowest at update %d",
-			correct, share(s.BestCorrect), entropy, entropy, s.LowestNats.Step)
+			correct, share(s.BestCorrect), entropy, entropy, s.LowestSmoothed.Step)
 	case t.Config.BestByAccuracy:
 		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many", correct, share(s.BestCorrect), entropy)
 	case more:

@@ -35,7 +35,7 @@ type state struct {
 	Waited         int             `json:"waited"`                    // validations since the best
 	Perfect        int             `json:"perfect,omitempty"`         // consecutive validations with all sequences correct
 	MaxCorrect     extreme         `json:"most_correct,omitzero"`     // the most correct sequences of a validation
-	LowestNats     extreme         `json:"lowest_nats,omitzero"`      // the lowest cross entropy of a validation
+	LowestSmoothed extreme         `json:"lowest_nats,omitzero"`      // the lowest smoothed cross entropy of a validation
 	Validation     objective.Tally `json:"validation"`                // the last one
 	Stopped        string          `json:"stopped"`                   // the reason why training ended before its last update, or ""
 	PonderProblems int             `json:"ponder_problems,omitempty"` // consecutive validations with a problem of ponder times

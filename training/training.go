@@ -109,7 +109,7 @@ type Progress struct {
 	Tally           objective.Tally // of this update
 	Adaptive        bool            // the model has adaptive depth, so that Tally has ponder times
 	Rate            float64         // learning rate
-	TokensPerSecond float64         // target tokens since the last call
+	TokensPerSecond float64         // target tokens of this update per second
 	Graphs          int             // compiled graphs in memory
 	Compiled        int             // graphs compiled so far, including freed ones
 	Compiling       float64         // share of the time since this process began to train

@@ -72,8 +72,8 @@ func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bo
 	if t.state.MaxCorrect.Step == 0 || tally.CorrectSequences > t.state.MaxCorrect.Value {
 		t.state.MaxCorrect = extreme{t.step, tally.CorrectSequences}
 	}
-	if t.state.LowestNats.Step == 0 || tally.SmoothedEntropy() < t.state.LowestNats.Value {
-		t.state.LowestNats = extreme{t.step, tally.SmoothedEntropy()}
+	if t.state.LowestSmoothed.Step == 0 || tally.SmoothedEntropy() < t.state.LowestSmoothed.Value {
+		t.state.LowestSmoothed = extreme{t.step, tally.SmoothedEntropy()}
 	}
 	t.state.Validation = tally
 	t.state.Waited++

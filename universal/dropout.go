@@ -12,7 +12,8 @@ import (
 	"universal-transformer/halting"
 )
 
-// Dropout holds the rates, at least 0 and below 1, at which values are zeroed in training.
+// Dropout holds the rates, at least 0 and below 1, at which values are zeroed in training. Rates above 0 are rounded to odd
+// multiples of 1/2887, at least 1/2887.
 type Dropout struct {
 	Embedding  float64 `json:"embedding"`  // rate on the embedded tokens, before coordinates are added; 0: none
 	Attention  float64 `json:"attention"`  // rate on the attention weights; 0: none

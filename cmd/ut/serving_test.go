@@ -145,8 +145,9 @@ func TestWatchWithoutReader(t *testing.T) {
 	}
 }
 
-// SIGHUP loads a better checkpoint, and the server goes on; each signal is a line at the beginning and one with the outcome: also if there is nothing to
-// load, and if an error is that of the last signal. Caught when planted: a signal that ends the server; one that loads nothing; one without outcome.
+// SIGHUP loads a better checkpoint, and the server goes on; each signal is a line at the beginning and one with the outcome: also if there
+// is nothing to load, and if an error is that of the last signal. Caught when planted: a signal that ends the server; one that loads
+// nothing; one without outcome.
 func TestServeReloadsAtHangup(t *testing.T) {
 	dir, log, best := openedCopy(t)
 	s := startServe(t, dir)

@@ -45,8 +45,8 @@ func (o Objective) Of(result universal.Result, target, ponderWeight *Node) (loss
 // B n_b / sum of n, and the same for source positions. Both are scalars; nil means 1.
 type Share struct{ Targets, Sources *Node }
 
-// of multiplies a mean by a share.
-func of(share, mean *Node) *Node {
+// shareOf multiplies a mean by a share.
+func shareOf(mean, share *Node) *Node {
 	if share == nil {
 		return mean
 	}
@@ -60,7 +60,7 @@ func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, s
 	if o.RDrop > 0 {
 		loss = Add(loss, MulScalar(Divergence(result.Logits, target), o.RDrop/4))
 	}
-	loss = of(share.Targets, loss)
+	loss = shareOf(loss, share.Targets)
 	sums := []*Node{m.Nats, m.Tokens, m.CorrectTokens, m.Sequences, m.CorrectSequences}
 	for i, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
 		if pass == nil {
@@ -69,7 +69,7 @@ func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, s
 		}
 		sums = append(sums, ReduceAllSum(pass.Updates), ReduceAllSum(ConvertDType(pass.Mask, m.Nats.DType())))
 		if pass.Adaptive() {
-			ponder := of([]*Node{share.Sources, share.Targets}[i], o.ponderCost().Of(pass))
+			ponder := shareOf(o.ponderCost().Of(pass), []*Node{share.Sources, share.Targets}[i])
 			loss = Add(loss, Mul(ponderWeight, ponder))
 		}
 	}

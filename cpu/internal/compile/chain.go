@@ -34,9 +34,9 @@ func chainRows(in exec.Instruction) (rows, unit int, divisible bool) {
 // the chain.
 func (em *emitter) chains() {
 	n := len(em.prog.Instructions)
-	writer := make([]int, len(em.prog.Slots)) // the first instruction that uses a slot
+	firstUse := make([]int, len(em.prog.Slots)) // of each slot
 	for i, s := range em.prog.Slots {
-		writer[i] = s.First
+		firstUse[i] = s.First
 	}
 	done := make([]bool, n)
 	var instrs []exec.Instruction
@@ -45,7 +45,7 @@ func (em *emitter) chains() {
 		if done[i] {
 			continue
 		}
-		members, rows := em.chainFrom(i, done, writer)
+		members, rows := em.chainFrom(i, done, firstUse)
 		for _, m := range members {
 			done[m] = true
 			position[m] = len(instrs)
@@ -61,7 +61,7 @@ func (em *emitter) chains() {
 }
 
 // chainFrom returns the members of a chain that begins with instruction i, which is the only one if there is no other.
-func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, rows int) {
+func (em *emitter) chainFrom(i int, done []bool, firstUse []int) (members []int, rows int) {
 	rows = em.rowsNear(i, done)
 	members = []int{i}
 	if rows == 0 || !em.fits(i, rows) {
@@ -74,7 +74,7 @@ func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, r
 		if done[j] {
 			continue
 		}
-		if j > i && (!em.fits(j, rows) || !em.stacks(j, unit) || !em.allowed(j, writer, aligned, skipped)) {
+		if j > i && (!em.fits(j, rows) || !em.stacks(j, unit) || !em.allowed(j, firstUse, aligned, skipped)) {
 			skipped[j] = true
 			continue
 		}
@@ -84,7 +84,7 @@ func (em *emitter) chainFrom(i int, done []bool, writer []int) (members []int, r
 			unit = max(unit, own)
 		}
 		for _, a := range em.accesses[j] {
-			if a.slot >= 0 && writer[a.slot] == j {
+			if a.slot >= 0 && firstUse[a.slot] == j {
 				aligned[a.slot] = a.aligned
 			}
 		}
@@ -116,15 +116,15 @@ func (em *emitter) stacks(j, unit int) bool {
 
 // allowed reports whether instruction j can be the next member: its inputs existed before the chain, or a member writes them row by
 // row.
-func (em *emitter) allowed(j int, writer []int, aligned, skipped map[int]bool) bool {
+func (em *emitter) allowed(j int, firstUse []int, aligned, skipped map[int]bool) bool {
 	for _, a := range em.accesses[j] {
-		if a.slot < 0 || writer[a.slot] == j || em.shared[a.slot] {
+		if a.slot < 0 || firstUse[a.slot] == j || em.shared[a.slot] {
 			continue
 		}
 		if inStep, written := aligned[a.slot]; written && !(inStep && a.aligned) {
 			return false
 		}
-		if skipped[writer[a.slot]] {
+		if skipped[firstUse[a.slot]] {
 			return false
 		}
 	}

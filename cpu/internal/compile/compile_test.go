@@ -26,7 +26,6 @@ func newMain() *ir.Function {
 
 func parameter(f *ir.Function, shape shapes.Shape) *ir.Node {
 	n := f.Add(compute.OpTypeParameter, shape, &ir.ParamAttr{Name: fmt.Sprint("p", len(f.Params))})
-	n.Index = len(f.Params)
 	f.Params = append(f.Params, n)
 	return n
 }

@@ -45,8 +45,6 @@ func (em *emitter) lowerFused(group *graph.Group) {
 	}
 	if cols != 0 {
 		p.Cols, p.Rows = cols, group.Size/cols
-	} else if group.Cols == 0 && group.Size == 0 {
-		p.Rows = 0
 	}
 	if a, ok := group.Members[0].Attr.(graph.ReduceAttr); ok && group.Size == 0 {
 		p.Rows, p.Cols = emptyExtent(group.Members[0], a)

@@ -33,8 +33,8 @@ type AttentionProducts struct {
 type Attention struct {
 	AttentionOperands
 	AttentionProducts
-	Width      int // of a row of scores, in elements
-	Limited    bool
+	Width      int  // of a row of scores, in elements
+	Limited    bool // a strip of queries computes only the keys that causality lets it see
 	AddBytes   int
 	ScoreBytes int
 	PackBytes  [2]int

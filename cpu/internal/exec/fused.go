@@ -238,5 +238,5 @@ func gather[T kernel.Unsigned](dst, src unsafe.Pointer, n, stride int) {
 	}
 }
 
-// Indices of a step's addresses, the destination last.
+// Places returns the step's addresses, the destination last.
 func (s *Step) Places() []*Address { return []*Address{&s.A, &s.B, &s.C, &s.Dst} }

@@ -40,7 +40,7 @@ type Program struct {
 	Results      []int // slots
 
 	ArenaBytes   int        // of an execution, without scratch memory
-	ScratchBytes int        // for each part of a task
+	ScratchBytes int        // for each thread
 	Views        int        // maximum of Fused.Views
 	Children     []*Program // closures
 	Donors       []int      // for each result: the parameter whose memory it may reuse, or -1
@@ -83,7 +83,7 @@ type Slot struct {
 	Offset      int            // in the arena
 	Constant    unsafe.Pointer // of SlotConst
 	Keep        any            // holds the constant's memory
-	First, Last int            // first instruction that writes it, and last one that uses it
+	First, Last int            // first and last instruction that use it
 }
 
 // A frame is the state of one execution of a program.
@@ -91,9 +91,9 @@ type frame struct {
 	prog     *Program
 	ptrs     []unsafe.Pointer // by slot
 	arena    *arena
-	scratch  []unsafe.Pointer   // by part
-	views    [][]unsafe.Pointer // by part: addresses for SlotView
-	calls    []kernelCall       // by part
+	scratch  []unsafe.Pointer   // by thread
+	views    [][]unsafe.Pointer // by thread: addresses for SlotView
+	calls    []kernelCall       // by thread
 	given    []bool             // by slot: packed before the execution
 	parallel bool
 	dotBatch int // current batch of a shared product

@@ -11,8 +11,8 @@ func (g *Graph) dot(a *ir.DotAttr, dtype dtypes.DType, dims []int, l, r *Expr) *
 	if acc := a.Config.AccumulatorDType; acc != dtypes.InvalidDType {
 		l, r = g.converted(l, acc), g.converted(r, acc)
 	}
-	axes := &ir.DotAttr{LHSContract: a.LHSContract, LHSBatch: a.LHSBatch, RHSContract: a.RHSContract, RHSBatch: a.RHSBatch}
-	return g.converted(g.add(compute.OpTypeDotGeneral, l.DType, dims, *axes, l, r), dtype)
+	axes := ir.DotAttr{LHSContract: a.LHSContract, LHSBatch: a.LHSBatch, RHSContract: a.RHSContract, RHSBatch: a.RHSBatch}
+	return g.converted(g.add(compute.OpTypeDotGeneral, l.DType, dims, axes, l, r), dtype)
 }
 
 func (g *Graph) converted(x *Expr, dtype dtypes.DType) *Expr {

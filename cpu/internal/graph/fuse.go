@@ -10,7 +10,7 @@ import (
 // A Group becomes one instruction: a fused group of element-wise operations and reductions, or a single operation of any other kind.
 //
 // A fused group works on Size elements in rows of Cols. Its members are full (Size elements), or hold one element for each row.
-// Reductions over rows or over everything end a group: their results exist when it has finished.
+// Results of reductions over all rows (KindColumn) or over everything (KindAll) exist only when the group has finished.
 type Group struct {
 	Members    []*Expr // in an order in which they can be computed
 	Fused      bool

@@ -16,7 +16,7 @@ import (
 
 // A Node is one recorded operation, as GoMLX built it, before any rewriting.
 type Node struct {
-	ID     int // index in Function.nodes; inputs come before users
+	ID     int // index in Function.Nodes; inputs come before users
 	Func   *Function
 	Op     compute.OpType
 	Inputs []*Node
@@ -24,7 +24,6 @@ type Node struct {
 	Attr   any          // the operation's parameters: one of the types below, or nil
 
 	Outputs []*Node // operations with several outputs: one node of op OpOutput for each
-	Index   int     // position of an OpOutput or of a parameter
 }
 
 // A Module is a recorded graph: a main function, from which all others are reachable.

@@ -35,16 +35,14 @@ func (g *graph) input(flat any, dims ...int) *ir.Node {
 
 func parameter(f *ir.Function, shape shapes.Shape) *ir.Node {
 	n := f.Add(compute.OpTypeParameter, shape, &ir.ParamAttr{Name: fmt.Sprint("p", len(f.Params))})
-	n.Index = len(f.Params)
 	f.Params = append(f.Params, n)
 	return n
 }
 
 // outputs records the outputs of an operation with several.
 func outputs(f *ir.Function, n *ir.Node, each ...shapes.Shape) []*ir.Node {
-	for i, shape := range each {
+	for _, shape := range each {
 		out := f.Add(ir.OpOutput, shape, nil, n)
-		out.Index = i
 		n.Outputs = append(n.Outputs, out)
 	}
 	return n.Outputs
