@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
@@ -17,6 +18,7 @@ type Scored struct {
 	task.Scored
 	Tokens       []string // as the vocabulary spells them, including End if texts end with it
 	UnknownCount int      // number of tokens outside the vocabulary
+	Unknown      []string // these tokens, as the text has them
 	Err          error    // the reason why this text has no probability, or nil
 }
 
@@ -44,6 +46,7 @@ func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Score
 			if s := &scored[at[i]]; s.Err == nil {
 				if s.Err = checkFinite(found[i].LogProbs); s.Err == nil {
 					*s = m.spelled(found[i], examples[i])
+					s.Unknown = m.unknownIn(pairs[at[i]].Target)
 				}
 			}
 		}
@@ -53,6 +56,25 @@ func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Score
 		return nil, err
 	}
 	return scored, nil
+}
+
+// unknownIn returns the tokens of a target that the model does not know.
+func (m *Model) unknownIn(target string) (list []string) {
+	if m.Run.Task.Value.Kind() == task.LanguageModeling {
+		in, _ := m.reader.Read(target) // which has been read without an error
+		return in.Unknown
+	}
+	v := m.Vocabularies.Target
+	if !v.HasUnknown() {
+		return nil
+	}
+	tokens, _ := m.Vocabularies.Split(strings.TrimSpace(target))
+	for _, token := range tokens {
+		if _, known := v.ID(token); !known {
+			list = append(list, token)
+		}
+	}
+	return list
 }
 
 // Size returns the number of tokens of a pair that is scored, without ends, or an error if it has no score, as in Score.

@@ -22,8 +22,8 @@ ends with a question mark). It prints the answer with its probability, and the f
 attended to, with their share of the attention (the mean over heads and steps).
 
 The story continues after a question. An empty line, or a line that starts with the number 1 as in
-the bAbI files, begins a new one. Words that the model was not trained on are reported on standard
-error; such an answer is a guess.
+the bAbI files, begins a new one. Words that the model was not trained on are read as <unknown> and
+reported on standard error; such an answer is a guess.
 
 Unreadable lines, and stories without a question, are reported there too and skipped. In a pipe the
 answer to such a question is an empty line, and the exit code is 1 at the end.
@@ -149,7 +149,7 @@ func (s *story) ask(question string) error {
 	}
 	s.text = strings.Join(facts(a), "\n") + "\n"
 	if len(a.Input.Unknown) > 0 {
-		s.c.PrintErrf("ut: line %d: words that the model was not trained on: %s\n", s.lines, strings.Join(a.Input.Unknown, ", "))
+		s.c.PrintErrf("ut: line %d: %s\n", s.lines, unknownText(a.Input.Unknown))
 	}
 	if s.form.asJSON {
 		_, err := io.WriteString(s.c.OutOrStdout(), jsonLine(newStoryJSON(s.lines, a, s.form.nBest, s.form.exit)))

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/task/babi"
 )
 
@@ -119,7 +120,7 @@ func checkBabi(c *cobra.Command, path string) error {
 		bad++
 		c.PrintErrln("ut:", oneLine(errors.New(f.String())))
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d files with %d questions are as published, %d are not\n", path, good, questions, bad)
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: as published: %s with %s, not as published: %d\n", path, quantity.Regular(good, "files"), quantity.Regular(questions, "questions"), bad)
 	if err == nil && bad > 0 {
 		err = fmt.Errorf("%s: tasks whose files are missing or damaged cannot be run: get the distribution again", path)
 	}

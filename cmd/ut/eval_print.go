@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/score"
 )
 
@@ -14,7 +15,7 @@ import (
 func (m measured) print(w io.Writer) error {
 	lines := []string{
 		fmt.Sprintf("%s, checkpoint of update %d", m.Run, m.Checkpoint),
-		fmt.Sprintf("%s, %s, %d examples, %s", m.Task, m.Lengths, m.Row.Count, m.Method),
+		fmt.Sprintf("%s, %s, %s, %s", m.Task, m.Lengths, quantity.Regular(m.Row.Count, "examples"), m.Method),
 	}
 	shares := false
 	for _, metric := range m.Metrics {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 )
@@ -150,16 +151,15 @@ func (p *badLines) remark(line int, m *pipeline.Model, in task.Input) {
 		p.c.PrintErrf("ut: line %d: it has %d tokens, more than twice as many as the longest source of training, %d: its answer may be wrong; further such lines are not reported\n",
 			line, size/m.Vocabularies.Positions(), trained/m.Vocabularies.Positions())
 	}
-	n := len(in.Unknown)
-	if n == 0 {
-		return
+	if len(in.Unknown) > 0 {
+		p.c.PrintErrf("ut: line %d: %s\n", line, unknownText(in.Unknown))
 	}
-	what := "1 unknown token is"
-	if n > 1 {
-		what = fmt.Sprintf("%d unknown tokens are", n)
-	}
+}
+
+// unknownText names tokens that the model does not know.
+func unknownText(tokens []string) string {
 	var different []string
-	for _, token := range in.Unknown {
+	for _, token := range tokens {
 		if quoted := strconv.Quote(token); !slices.Contains(different, quoted) {
 			different = append(different, quoted)
 		}
@@ -167,7 +167,7 @@ func (p *badLines) remark(line int, m *pipeline.Model, in task.Input) {
 	if more := len(different) - maxUnknown; more > 0 {
 		different = append(different[:maxUnknown], fmt.Sprintf("and %d more", more))
 	}
-	p.c.PrintErrf("ut: line %d: %s read as <unknown>: %s\n", line, what, strings.Join(different, ", "))
+	return fmt.Sprintf("%s read as <unknown>: %s", quantity.Of(len(tokens), "unknown token is", "unknown tokens are"), strings.Join(different, ", "))
 }
 
 // skip writes an empty line for a missing answer, so that answers stay aligned with their lines.

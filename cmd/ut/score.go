@@ -117,6 +117,8 @@ type scoredLine struct {
 	pairs  []pipeline.Pair
 	scored []pipeline.Scored
 	err    error
+
+	unknown []string // tokens that the model does not know
 }
 
 // scoreBatch scores the texts of all lines together.
@@ -136,7 +138,13 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, limit int
 	for i := range lines {
 		l := &lines[i]
 		l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
+		if len(l.pairs) > 0 && l.pairs[0].Source != "" {
+			if in, err := m.Read(l.pairs[0].Source); err == nil {
+				l.unknown = in.Unknown
+			}
+		}
 		for k, s := range l.scored {
+			l.unknown = append(l.unknown, s.Unknown...)
 			if s.Err != nil && l.err == nil {
 				l.err = fmt.Errorf("text %d: %w", k+1, s.Err)
 			}
@@ -151,21 +159,20 @@ func (l scoredLine) format(bad *badLines, asJSON bool) (string, error) {
 		return "", l.err
 	}
 	result := scored{Line: bad.lines, Best: 1}
-	sums, unknown := make([]string, len(l.scored)), 0
+	sums := make([]string, len(l.scored))
 	for i, s := range l.scored {
 		a := alternative{Text: l.pairs[i].Target, Tokens: s.Tokens, LogProbs: s.LogProbs}
 		for _, p := range s.LogProbs {
 			a.LogProb += p
 		}
-		unknown += s.UnknownCount
 		sums[i] = fmt.Sprintf("%.6f", a.LogProb)
 		result.Alternatives = append(result.Alternatives, a)
 		if a.LogProb > result.Alternatives[result.Best-1].LogProb {
 			result.Best = i + 1
 		}
 	}
-	if unknown > 0 {
-		bad.c.PrintErrf("ut: line %d: %d unknown tokens are read as <unknown>\n", bad.lines, unknown)
+	if len(l.unknown) > 0 {
+		bad.c.PrintErrf("ut: line %d: %s\n", bad.lines, unknownText(l.unknown))
 	}
 	if !asJSON {
 		return strings.Join(sums, "\t"), nil

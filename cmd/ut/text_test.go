@@ -34,7 +34,7 @@ func TestOwnText(t *testing.T) {
 			t.Errorf("eval does not say %q: %s", want, got)
 		}
 	}
-	if of := succeeds(t, "eval", run, "--data", write(t, "other.txt", "so much depends upon rain")); !strings.Contains(of, "other.txt, 1 examples") {
+	if of := succeeds(t, "eval", run, "--data", write(t, "other.txt", "so much depends upon rain")); !strings.Contains(of, "other.txt, 1 example,") {
 		t.Errorf("eval --data says %s", of)
 	}
 	for name, args := range map[string][]string{"greedy": nil, "sampled": {"--sample", "--seed", "3"}, "beam": {"--beam", "2"}} {
@@ -46,7 +46,7 @@ func TestOwnText(t *testing.T) {
 	if page := strings.TrimSpace(succeeds(t, "trace", run, "--input", "red")); filepath.Ext(page) != ".html" {
 		t.Errorf("trace says %q", page)
 	}
-	if r := ut(t, "trace", run, "--input", "r\u20acd \u20ac7"); r.code != 0 || r.stderr != "ut: unknown tokens are read as <unknown>: \u20ac \u20ac 7\n" {
+	if r := ut(t, "trace", run, "--input", "r\u20acd \u20ac7"); r.code != 0 || r.stderr != "ut: 3 unknown tokens are read as <unknown>: \"\u20ac\", \"7\"\n" {
 		t.Errorf("a trace of unknown tokens says %+v", r)
 	}
 	lines := filepath.Join(t.TempDir(), "lines")
@@ -144,7 +144,7 @@ func TestScore(t *testing.T) {
 		"--set", "training.schedule.cosine.warmup=5")
 	text := "the old keys are there\nthe key is here\nthe red keys wobble here\n"
 	r := utReading(t, text, "score", run, "--json")
-	if r.code != 0 || !strings.Contains(r.stderr, "line 3: 1 unknown tokens are read as <unknown>") {
+	if r.code != 0 || !strings.Contains(r.stderr, "line 3: 1 unknown token is read as <unknown>: ") {
 		t.Fatalf("%+v", r)
 	}
 	if r := utReading(t, text, "score", run, "--max-source", "4"); r.code != 1 || !strings.Contains(r.stderr, "line 1: text 1: text: 5 tokens are more than the limit, 4: shorten the line, or allow more: --max-source 5\n") || !strings.HasPrefix(r.stdout, "\n-") {

@@ -8,6 +8,7 @@ import (
 
 	"universal-transformer/internal/charts"
 	"universal-transformer/internal/curves"
+	"universal-transformer/internal/quantity"
 )
 
 //go:embed page
@@ -78,4 +79,4 @@ func (p page) Title() string {
 }
 
 // Count returns the number of runs in words of the heading.
-func (p page) Count() string { return counted(len(p.Runs), "run") }
+func (p page) Count() string { return quantity.Regular(len(p.Runs), "runs") }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"universal-transformer/bleu"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/significance"
 	"universal-transformer/task"
 )
@@ -122,7 +123,7 @@ func correctness(name string) measure {
 					onlyB++
 				}
 			}
-			return mcnemar(onlyA, onlyB), fmt.Sprintf("only %s is right on %s, only %s on %d", a.Name, counted(onlyA, "example"), b.Name, onlyB)
+			return mcnemar(onlyA, onlyB), fmt.Sprintf("only %s is right on %s, only %s on %d", a.Name, quantity.Regular(onlyA, "examples"), b.Name, onlyB)
 		},
 	}
 }
@@ -156,7 +157,7 @@ func bleuOf(config bleu.Config) measure {
 			if err != nil { // not with the answers of an evaluation
 				return 1, err.Error()
 			}
-			return found.P, fmt.Sprintf("%d resamples of %s", found.Samples, counted(len(a.answers), "example"))
+			return found.P, fmt.Sprintf("%d resamples of %s", found.Samples, quantity.Regular(len(a.answers), "examples"))
 		},
 	}
 }
@@ -193,7 +194,7 @@ var perplexity = measure{
 				higher++
 			}
 		}
-		return min(1, 2*float64(min(lower, higher)+1)/float64(len(values)+1)), fmt.Sprintf("%d resamples of %s", len(values), counted(len(a.losses), "example"))
+		return min(1, 2*float64(min(lower, higher)+1)/float64(len(values)+1)), fmt.Sprintf("%d resamples of %s", len(values), quantity.Regular(len(a.losses), "examples"))
 	},
 }
 

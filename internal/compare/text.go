@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 
 	"universal-transformer/internal/curves"
+	"universal-transformer/internal/quantity"
 )
 
 // maxValue is the largest number of characters of a value of the configuration in the text.
@@ -58,7 +59,7 @@ func (c *Comparison) writeScores(t *text) {
 	}
 	for i, p := range c.Pairs {
 		if i == 0 {
-			t.heading(fmt.Sprintf("which is better: %s, %s, p-values for %s", p.Metric, p.Method, counted(len(c.Pairs), "pair")))
+			t.heading(fmt.Sprintf("which is better: %s, %s, p-values for %s", p.Metric, p.Method, quantity.Regular(len(c.Pairs), "pairs")))
 		}
 		fmt.Fprintln(t, c.Sentence(p))
 	}
@@ -83,7 +84,7 @@ func (c *Comparison) described() string {
 			continue
 		}
 		e := r.Evaluation
-		text := fmt.Sprintf("%s, %s, %s, %s", e.Task, e.Lengths, counted(e.Row.Count, "example"), e.Method)
+		text := fmt.Sprintf("%s, %s, %s, %s", e.Task, e.Lengths, quantity.Regular(e.Row.Count, "examples"), e.Method)
 		if len(list) == 0 || list[len(list)-1] != text {
 			list = append(list, text)
 		}
@@ -185,12 +186,4 @@ func shortened(values []string) []string {
 		}
 	}
 	return list
-}
-
-// counted returns "1 pair" or "3 pairs".
-func counted(n int, of string) string {
-	if n == 1 {
-		return "1 " + of
-	}
-	return fmt.Sprintf("%d %ss", n, of)
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/task"
 )
 
@@ -44,5 +45,5 @@ func (r Row) String() string {
 	for i, m := range r.Metrics {
 		figures[i] = fmt.Sprintf("%s %s", m.Name, m)
 	}
-	return fmt.Sprintf("%s, %s, %d examples, %s: %s", r.Task, r.Lengths, r.Count, r.Method, strings.Join(figures, ", "))
+	return fmt.Sprintf("%s, %s, %s, %s: %s", r.Task, r.Lengths, quantity.Regular(r.Count, "examples"), r.Method, strings.Join(figures, ", "))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
+	"universal-transformer/internal/quantity"
 )
 
 // manyClasses is a number of classes from which a file with nearly as many classes as rows is probably a mistake.
@@ -51,7 +52,7 @@ func CheckClasses(what string, classes, trained []string) error {
 	if len(others) == 0 {
 		return nil
 	}
-	return fmt.Errorf("the data have %d %ss that the run was not trained with, %q: leave these rows out, or start a new run", len(others), what, others[:min(len(others), MaxListed)])
+	return fmt.Errorf("the data have %s that the run was not trained with, %q: leave these rows out, or start a new run", quantity.Regular(len(others), what+"s"), others[:min(len(others), MaxListed)])
 }
 
 // ClassNotes returns remarks on the classes of a number of rows: those that differ only in case, in Unicode form or in white space, and

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+
+	"universal-transformer/internal/quantity"
 )
 
 // EmptyPart is the error for rows without any for training, for choosing a checkpoint, or for evaluation. share is held out, unless the
@@ -13,8 +15,8 @@ func EmptyPart(path, unit string, training, validation, evaluation int, share fl
 	if ownFile {
 		at, remedy = "", ""
 	}
-	return fmt.Errorf("%s: %d %s are for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and identical ones go to the same part; add %s%s",
-		path, training, unit, validation, evaluation, at, unit, remedy)
+	return fmt.Errorf("%s: %s for training, %d for choosing a checkpoint and %d for evaluation%s: each part needs some, and identical ones go to the same part; add %s%s",
+		path, quantity.Regular(training, unit), validation, evaluation, at, unit, remedy)
 }
 
 // Alike asks whether the texts of rows, by whose hashes they are divided, are those of the right column, if nearly all are identical; "" if

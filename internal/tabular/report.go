@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"universal-transformer/internal/quantity"
 )
 
 // MaxListed is the number of malformed rows, and of unknown tokens, that reports list. Their counts include all.
@@ -168,7 +170,7 @@ func (r *Report) unit() string { return cmp.Or(r.Unit, "lines") }
 
 // String returns the number of rows of the file, and lists the first malformed ones.
 func (r Report) String() string {
-	lines := []string{fmt.Sprintf("%s: %d %s, %d usable, %d malformed", r.Path, r.Lines, r.unit(), r.Usable, r.Skipped)}
+	lines := []string{fmt.Sprintf("%s: %s, %d usable, %d malformed", r.Path, quantity.Regular(r.Lines, r.unit()), r.Usable, r.Skipped)}
 	if r.Header != "" {
 		lines = append(lines, "  "+r.Header)
 	}
@@ -200,7 +202,7 @@ func (u UnknownTokens) Lines(side string) []string {
 	if u.Count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("held-out %s have %d unknown tokens, among them %q", side, u.Count, u.Tokens)}
+	return []string{fmt.Sprintf("held-out %s have %s, among them %q", side, quantity.Of(u.Count, "unknown token", "unknown tokens"), u.Tokens)}
 }
 
 // NewLines describes tokens of the training part that an earlier run did not have, if there are any.
@@ -208,5 +210,5 @@ func (u UnknownTokens) NewLines(side string) []string {
 	if u.Count == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("training %s have %d tokens that are not in the run's vocabulary and are read as <unknown>, among them %q", side, u.Count, u.Tokens)}
+	return []string{fmt.Sprintf("training %s have %s not in the run's vocabulary, read as <unknown>, among them %q", side, quantity.Regular(u.Count, "tokens"), u.Tokens)}
 }

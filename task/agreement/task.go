@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -34,8 +35,8 @@ func open(c task.Definition, f form, minCount int, share float64, read func() (d
 		return nil, task.OfDataSet("linzen", err)
 	}
 	if len(d.training) == 0 || len(d.validation) == 0 || len(d.test) == 0 {
-		return nil, fmt.Errorf("%s: %d rows for training, %d for validation, %d for testing: there must be some of each",
-			c, len(d.training), len(d.validation), len(d.test))
+		return nil, fmt.Errorf("%s: %s for training, %d for validation, %d for testing: there must be some of each",
+			c, quantity.Regular(len(d.training), "rows"), len(d.validation), len(d.test))
 	}
 	t := &Task{division: d, name: c.String(), coding: coding{form: f}}
 	if t.v, err = d.vocabularies(f, minCount); err != nil {
@@ -114,8 +115,8 @@ func (t *Task) counts() string {
 			with = append(with, fmt.Sprintf("%d with %d", n, k))
 		}
 	}
-	return fmt.Sprintf("%d rows for training, %d for validation, %d for testing; of these by attractors: %s",
-		len(t.training), len(t.validation), len(t.test), strings.Join(with, ", "))
+	return fmt.Sprintf("%s for training, %d for validation, %d for testing; of these by attractors: %s",
+		quantity.Regular(len(t.training), "rows"), len(t.validation), len(t.test), strings.Join(with, ", "))
 }
 
 // unknown describes how many words of the rows are not in the vocabulary.

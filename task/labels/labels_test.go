@@ -117,7 +117,7 @@ func TestFiles(t *testing.T) {
 	tk := open(t, c)
 	notes := strings.Join(tk.Notes(), "\n")
 	for _, want := range []string{`text is column "review", label is column "stars"`, "labels.csv:2: the label is empty", "labels.csv:3: the text is empty", "labels.csv:4: the label is the reserved token <end>",
-		"60 usable, 3 malformed", `labels in held-out rows only, which cannot be learned: 1, ["0"]`, "held-out texts have 1 unknown tokens, among them [\"q\"]"} {
+		"60 usable, 3 malformed", `labels in held-out rows only, which cannot be learned: 1, ["0"]`, "held-out texts have 1 unknown token, among them [\"q\"]"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not have %q:\n%s", want, notes)
 		}
@@ -204,10 +204,10 @@ func TestRefused(t *testing.T) {
 		"at least two labels; left out as malformed: 2 of 102 rows, first": {Path: write(t, append(one, []string{"x"}, []string{"y", "a", "b"})...)},
 		"each part needs some": {Path: write(t, numbers(2)...)},
 		"raise it":             {Path: good, MaxLength: 2},
-		"1 rows are for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and identical ones go to the same part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
-		"has a header and nothing else: it must have a text and its label in each row":                                                                        {Path: write(t, []string{"text", "label"})},
-		"rows are for training, ": {Path: write(t, []string{"text", "label"}, []string{"x", "a"}), Tokenizer: vocab.Subwords},
-		"none of 1 rows can be":   {Path: write(t, []string{"a", ""})},
+		"1 row for training, 0 for choosing a checkpoint and 100 for evaluation: each part needs some, and identical ones go to the same part; add rows": {Path: write(t, numbers(1)...), HeldOutPath: good},
+		"has a header and nothing else: it must have a text and its label in each row":                                                                   {Path: write(t, []string{"text", "label"})},
+		"row for training, ":    {Path: write(t, []string{"text", "label"}, []string{"x", "a"}), Tokenizer: vocab.Subwords},
+		"none of 1 rows can be": {Path: write(t, []string{"a", ""})},
 	} {
 		if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", c, err, want)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -150,7 +151,7 @@ func (c Labels) fileReader(v task.Vocabularies) func(path string) ([]task.Exampl
 		notes := append(strings.Split(report.String(), "\n"), unknown.Lines("texts")...)
 		notes = append(notes, tabular.RepeatedNote(rows, own.trained(), hashOf, "texts")...)
 		if labels.Count > 0 {
-			notes = append(notes, fmt.Sprintf("%d rows have a label that the model does not know, among them %q: they count as wrong", labels.Count, labels.Tokens))
+			notes = append(notes, fmt.Sprintf("%s a label that the model does not know, among them %q: counted as wrong", quantity.Of(labels.Count, "row has", "rows have"), labels.Tokens))
 		}
 		return examples, notes, nil
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -199,8 +200,8 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 	}
 	trained := countLabels(p.training)
 	top := tabular.MostFrequent(trained)
-	t.notes = append(t.notes, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(t.TrainingPart), len(t.ValidationPart), len(t.TestPart)),
-		fmt.Sprintf("%d labels; the most frequent, %q, is %.3f of the training examples", len(labels), top, float64(trained[top])/float64(len(p.training))))
+	t.notes = append(t.notes, fmt.Sprintf("%s for training, %d for choosing a checkpoint, %d for evaluation", quantity.Regular(len(t.TrainingPart), "examples"), len(t.ValidationPart), len(t.TestPart)),
+		fmt.Sprintf("%s; the most frequent, %q, is %.3f of the training examples", quantity.Regular(len(labels), "labels"), top, float64(trained[top])/float64(len(p.training))))
 	t.notes = append(t.notes, task.FewNotes("texts", len(p.validation), len(p.evaluation))...)
 	t.notes = append(t.notes, tabular.ClassNotes("labels", labels, len(p.training)+len(p.validation)+len(p.evaluation))...)
 	if alike := p.alike(t.config); alike != "" {

@@ -70,7 +70,7 @@ func TestOpenRefuses(t *testing.T) {
 		"none usable":                    {Table{Path: write(t, "a\nb\n")}, "none of 2 lines can be used"},
 		"most malformed":                 {Table{Path: write(t, "a\tb\nx\ny\n")}, "2 of 3 lines are malformed"},
 		"too few, as most are malformed": {Table{Path: write(t, "a\tb\nc\nd\te\nf\n")}, "raise task.held_out or name a task.held_out_path; left out as malformed: 2 of 4 lines, first"},
-		"too few":                        {Table{Path: write(t, "a\tb\n")}, "1 lines are for training, 0 for choosing a checkpoint and 0 for evaluation, at task.held_out 0.1: each part needs some, and identical ones go to the same part; add lines, raise task.held_out"},
+		"too few":                        {Table{Path: write(t, "a\tb\n")}, "1 line for training, 0 for choosing a checkpoint and 0 for evaluation, at task.held_out 0.1: each part needs some, and identical ones go to the same part; add lines, raise task.held_out"},
 		"a directory":                    {Table{Path: t.TempDir()}, "is a folder"},
 	} {
 		_, _, err := Open(c.table)

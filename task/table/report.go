@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/task"
 )
@@ -28,13 +29,13 @@ func (r *Report) String() string {
 	for _, f := range r.Files {
 		lines = append(lines, f.String())
 	}
-	lines = append(lines, fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", r.Training, r.Validation, r.HeldOut))
+	lines = append(lines, fmt.Sprintf("%s for training, %d for choosing a checkpoint, %d for evaluation", quantity.Regular(r.Training, "examples"), r.Validation, r.HeldOut))
 	lines = append(lines, task.FewNotes("pairs", r.Validation, r.HeldOut)...)
 	if r.Ambiguous > 0 {
-		lines = append(lines, fmt.Sprintf("%d examples have a source that also occurs with another target: not all of them can be answered correctly", r.Ambiguous))
+		lines = append(lines, fmt.Sprintf("%s a source that also occurs with another target: not all of them can be answered correctly", quantity.Of(r.Ambiguous, "example has", "examples have")))
 	}
 	if r.Repeated > 0 {
-		lines = append(lines, fmt.Sprintf("%d held-out examples have a source that is also in the training part", r.Repeated))
+		lines = append(lines, fmt.Sprintf("%s a source that is also in the training part", quantity.Of(r.Repeated, "held-out example has", "held-out examples have")))
 	}
 	lines = append(lines, r.NewSource.NewLines("sources")...)
 	lines = append(lines, r.NewTarget.NewLines("targets")...)

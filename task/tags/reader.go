@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -66,7 +67,7 @@ func (r reader) File(path string) ([]task.Example, []string, error) {
 	notes := append(strings.Split(report.String(), "\n"), unknown.Lines("sentences")...)
 	notes = append(notes, tabular.RepeatedNote(sentences, r.config.trained(), hashOf, "sentences")...)
 	if tags.Count > 0 {
-		notes = append(notes, fmt.Sprintf("%d words have a tag that the model does not know, among them %q: they count as wrong", tags.Count, tags.Tokens))
+		notes = append(notes, fmt.Sprintf("%s a tag that the model does not know, among them %q: counted as wrong", quantity.Of(tags.Count, "word has", "words have"), tags.Tokens))
 	}
 	return examples, notes, nil
 }

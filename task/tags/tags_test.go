@@ -277,7 +277,7 @@ func TestReader(t *testing.T) {
 	c := Tags{Path: write(t, "a", rowsOf(numbers(1000), " ")), Affixes: 2, HeldOutPath: held}
 	tk := open(t, c)
 	notes := strings.Join(tk.Notes(), "\n")
-	for _, want := range []string{"1000 sentences, 1000 usable, 0 malformed", "5 tags, they mark spans", `1 tags occur in held-out sentences only, and cannot be learned: ["B-NEW"]`, `held-out sentences have 1 unknown tokens, among them ["twone"]`} {
+	for _, want := range []string{"1000 sentences, 1000 usable, 0 malformed", "5 tags, they mark spans", `1 tag occurs in held-out sentences only, and cannot be learned: ["B-NEW"]`, `held-out sentences have 1 unknown token, among them ["twone"]`} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("the notes do not have %q:\n%s", want, notes)
 		}
@@ -295,7 +295,7 @@ func TestReader(t *testing.T) {
 		t.Error("an empty sentence is read")
 	}
 	examples, lines, err := c.Reader(tk.v).File(write(t, "other", "one B-ODD\nten B-TEN\n"))
-	if err != nil || len(examples) != 1 || len(examples[0].Source) != 8 || examples[0].Target[1] != vocab.End || !strings.Contains(strings.Join(lines, "\n"), `1 words have a tag that the model does not know, among them ["B-TEN"]`) {
+	if err != nil || len(examples) != 1 || len(examples[0].Source) != 8 || examples[0].Target[1] != vocab.End || !strings.Contains(strings.Join(lines, "\n"), `1 word has a tag that the model does not know, among them ["B-TEN"]`) {
 		t.Errorf("%+v, %q, %v", examples, lines, err)
 	}
 	if ids, err := c.Reader(tk.v).Target("B-ODD  I-ODD"); err != nil || len(ids) != 2 {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
@@ -159,12 +160,12 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 		marks = "they mark spans"
 	}
 	t.notes = append(t.notes,
-		fmt.Sprintf("%d examples for training, %d for choosing a checkpoint, %d for evaluation", len(p.training), len(p.validation), len(p.evaluation)),
-		fmt.Sprintf("%d tags, %s; the most frequent, %q, is %.3f of the %d training words", len(tags), marks, top, float64(trained[top])/float64(words), words))
+		fmt.Sprintf("%s for training, %d for choosing a checkpoint, %d for evaluation", quantity.Regular(len(p.training), "examples"), len(p.validation), len(p.evaluation)),
+		fmt.Sprintf("%s, %s; the most frequent, %q, is %.3f of %s", quantity.Regular(len(tags), "tags"), marks, top, float64(trained[top])/float64(words), quantity.Of(words, "training word", "training words")))
 	t.notes = append(t.notes, task.FewNotes("sentences", len(p.validation), len(p.evaluation))...)
 	t.notes = append(t.notes, tabular.ClassNotes("tags", tags, words)...)
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
-		t.notes = append(t.notes, fmt.Sprintf("%d tags occur in held-out sentences only, and cannot be learned: %q", len(untrained), untrained[:min(len(untrained), tabular.MaxListed)]))
+		t.notes = append(t.notes, fmt.Sprintf("%s in held-out sentences only, and cannot be learned: %q", quantity.Of(len(untrained), "tag occurs", "tags occur"), untrained[:min(len(untrained), tabular.MaxListed)]))
 	}
 	t.notes = append(t.notes, tabular.RepeatedNote(p.evaluation, p.training, hashOf, "held-out sentences")...)
 	t.notes = append(t.notes, unknown.Lines("sentences")...)

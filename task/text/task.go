@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
@@ -66,8 +67,8 @@ func (c Text) open(content string, v task.Vocabularies, notes ...string) (task.T
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.Path, err)
 	}
-	t.notes = append(t.notes, fmt.Sprintf("%d tokens, a vocabulary of %d; %d examples for training, %d for validation, %d for testing",
-		t.tokens(), t.ids.Target.Size(), t.count(), len(t.validation), len(t.test)))
+	t.notes = append(t.notes, fmt.Sprintf("%s, a vocabulary of %d; %s for training, %d for validation, %d for testing",
+		quantity.Regular(t.tokens(), "tokens"), t.ids.Target.Size(), quantity.Regular(t.count(), "examples"), len(t.validation), len(t.test)))
 	t.notes = append(t.notes, task.FewNotes("segments or lines", len(t.validation), len(t.test))...)
 	return t, nil
 }

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/archive"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -69,7 +70,7 @@ func (r *report) files() string {
 
 // lines formats the report.
 func (r *report) lines() []string {
-	list := []string{fmt.Sprintf("%s: %d pairs", r.corpus, r.used)}
+	list := []string{fmt.Sprintf("%s: %s", r.corpus, quantity.Regular(r.used, "pairs"))}
 	if left := r.empty + r.bytes + r.long; left > 0 {
 		list = append(list, fmt.Sprintf("  skipped %d: %d with an empty side or no tab, %d not UTF-8, %d too long; the first is %s", left, r.empty, r.bytes, r.long, r.first))
 	}

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -167,7 +168,7 @@ func (t *Task) read(f files, corpus Corpus, of part) error {
 
 // finish writes the notes. It returns an error if a part is empty.
 func (t *Task) finish() error {
-	counts := fmt.Sprintf("%d pairs for training, %d for validation, %d for testing", len(t.training), len(t.validation), len(t.test))
+	counts := fmt.Sprintf("%s for training, %d for validation, %d for testing", quantity.Regular(len(t.training), "pairs"), len(t.validation), len(t.test))
 	if len(t.training) == 0 || len(t.validation) == 0 || len(t.test) == 0 {
 		return fmt.Errorf("%s: %s: each part needs some; add lines, name files or raise task.held_out", t.config, counts)
 	}
