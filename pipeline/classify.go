@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"universal-transformer/experiment"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
 	"universal-transformer/internal/vocab"
@@ -36,24 +37,38 @@ var (
 	ErrNoTags      = errors.New("answers with no tags")                      // use Decode or Classify
 )
 
+// A KindError means that a model answers in another way than was asked for.
+type KindError struct {
+	Run experiment.Run // what the model was trained on
+	err error
+}
+
+func (e *KindError) Error() string { return e.err.Error() }
+
+func (e *KindError) Unwrap() error { return e.err }
+
+func (m *Model) kindError(format string, values ...any) error {
+	return &KindError{m.Run, fmt.Errorf("%s "+format, append([]any{m.Dir()}, values...)...)}
+}
+
 // CanClassify returns an error unless the model predicts classes, with Classify.
 func (m *Model) CanClassify() error {
 	switch m.Run.Task.Value.Kind() {
 	case task.Classification:
 		return nil
 	case task.Tagging:
-		return fmt.Errorf("%s %w", m.Dir(), ErrTags)
+		return m.kindError("%w", ErrTags)
 	}
-	return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoClasses, m.Run.Task.Value)
+	return m.kindError("%w: it was trained on %s", ErrNoClasses, m.Run.Task.Value)
 }
 
 // CanDecode returns an error unless the model generates sequences, with Decode and Stream.
 func (m *Model) CanDecode() error {
 	switch m.Run.Task.Value.Kind() {
 	case task.Classification:
-		return fmt.Errorf("%s %w", m.Dir(), ErrNoSequences)
+		return m.kindError("%w", ErrNoSequences)
 	case task.Tagging:
-		return fmt.Errorf("%s %w", m.Dir(), ErrTags)
+		return m.kindError("%w", ErrTags)
 	}
 	return nil
 }
@@ -62,9 +77,9 @@ func (m *Model) CanDecode() error {
 func (m *Model) CanScore() error {
 	switch m.Run.Task.Value.Kind() {
 	case task.Classification:
-		return fmt.Errorf("%s %w, so it cannot score texts", m.Dir(), ErrNoSequences)
+		return m.kindError("%w, so it cannot score texts", ErrNoSequences)
 	case task.Tagging:
-		return fmt.Errorf("%s %w, so it cannot score texts", m.Dir(), ErrTags)
+		return m.kindError("%w, so it cannot score texts", ErrTags)
 	}
 	return nil
 }

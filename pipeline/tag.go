@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"context"
-	"fmt"
 
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/queue"
@@ -26,7 +25,7 @@ type Tagged struct {
 // CanTag returns an error unless the model predicts a tag for each word, with Tag.
 func (m *Model) CanTag() error {
 	if m.Run.Task.Value.Kind() != task.Tagging {
-		return fmt.Errorf("%s %w: it was trained on %s", m.Dir(), ErrNoTags, m.Run.Task.Value)
+		return m.kindError("%w: it was trained on %s", ErrNoTags, m.Run.Task.Value)
 	}
 	return nil
 }

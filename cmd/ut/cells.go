@@ -17,6 +17,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/sweep"
 )
 
@@ -43,6 +44,7 @@ func jobBackend(name string, jobs int) (job string, threads int) {
 func trainCells(c *cobra.Command, out io.Writer, group *parallel.Group, backend string, jobs int, cells []sweep.Cell, again string) error {
 	backend, threads := jobBackend(backend, jobs)
 	watch := newCellWatch(out, c.ErrOrStderr(), len(cells))
+	watch.command = onBackend(backend)
 	stop := context.AfterFunc(c.Context(), func() {
 		if group.Size() == 1 {
 			c.PrintErrln("\ninterrupted: finishing these updates; interrupt again to stop immediately, without saving")
@@ -53,7 +55,7 @@ func trainCells(c *cobra.Command, out io.Writer, group *parallel.Group, backend 
 		Backend: func() (compute.Backend, error) { return trainingBackend(backend) },
 		Log:     watch.log, Progress: watch.progress, Finished: watch.finished,
 	}
-	err := runner.Run(c.Context(), cells)
+	err := watch.command.advise(runner.Run(c.Context(), cells))
 	stop()
 	watch.done()
 	switch {
@@ -73,7 +75,8 @@ type cellWatch struct {
 	line      *progress.Progress
 	updated   time.Time // when line was last updated
 	failed    int       // failed runs
-	err       error     // errors of writing to out
+	command   trainCommand
+	err       error // errors of writing to out
 }
 
 func newCellWatch(out, errs io.Writer, cells int) *cellWatch {
@@ -132,11 +135,11 @@ func (w *cellWatch) finished(o sweep.Outcome) {
 	if o.Err != nil {
 		w.failed++
 		if w.cells > 1 { // the error of a single cell is the command's own error
-			w.log("ut: " + name + ": " + oneLine(o.Err))
+			w.log("ut: " + name + ": " + oneLine(w.command.advise(o.Err)))
 		}
 		return
 	}
-	how := fmt.Sprintf("%d updates in %s", o.Result.Step, minutes(o.Result.Seconds))
+	how := fmt.Sprintf("%s in %s", quantity.Regular(int(o.Result.Step), "updates"), minutes(o.Result.Seconds))
 	if o.Before {
 		how = "done before"
 		if o.Cell.Changed(o.Result) {

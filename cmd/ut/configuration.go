@@ -84,11 +84,11 @@ func withSetHint(err error) error {
 }
 
 // existing returns the error for a new run whose directory already holds one.
-func existing(dir string) error {
+func existing(command trainCommand, dir string) error {
 	if log, err := runlog.Open(dir); err == nil {
 		if steps, err := log.Steps(); err == nil && len(steps) == 0 && !log.InUse() {
-			return fmt.Errorf("%s %w, without a checkpoint: begin it again with the same settings (ut train --resume %s), remove it, or choose another directory with --out", dir, runlog.ErrExists, textfile.Quoted(dir))
+			return fmt.Errorf("%s %w, without a checkpoint: begin it again with the same settings (%s), remove it, or choose another directory with --out", dir, runlog.ErrExists, command.resume(dir))
 		}
 	}
-	return fmt.Errorf("%s %w: resume it (ut train --resume %s), or choose another directory with --out", dir, runlog.ErrExists, textfile.Quoted(dir))
+	return fmt.Errorf("%s %w: resume it (%s), or choose another directory with --out", dir, runlog.ErrExists, command.resume(dir))
 }

@@ -10,6 +10,7 @@ import (
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/evaluation"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
@@ -66,7 +67,7 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 	return using(f.backend, func(backend compute.Backend) error {
 		digits := r.Task.Value.(algorithmic.Reverse).MaxLength
 		c.PrintErrf("training %q in %s: reversal of up to %d digits\n", r.Name, f.out, digits)
-		report, err := trainWatched(c, nil, f.out, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		report, err := trainWatched(c, nil, f.out, nil, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Train(ctx, backend, r, f.out, w)
 		})
 		if err != nil {
@@ -95,7 +96,7 @@ func (f demoFlags) measure(c *cobra.Command, t *pipeline.Model, trained int) (ro
 		{Mix: trained, Count: 1000},
 		{Length: trained + trained/4, Count: 200}, {Length: trained + trained/2, Count: 200}, {Length: 2 * trained, Count: 200},
 	} {
-		c.PrintErrf("decoding %d sequences, %s\n", s.Count, s)
+		c.PrintErrf("decoding %s, %s\n", quantity.Regular(s.Count, "sequences"), s)
 		row, err := evaluate(c, t, pipeline.Protocol{Selection: s})
 		if err != nil {
 			return nil, err

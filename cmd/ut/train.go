@@ -170,16 +170,16 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 		dir = defaultDir(r.Name)
 	}
 	if err := runlog.CheckVacant(dir); errors.Is(err, runlog.ErrExists) { // before data are read
-		return existing(dir)
+		return existing(trainCommandOf(c, group), dir)
 	} else if err != nil {
 		return err
 	}
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
-		err := watched(c, group, dir, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		err := watched(c, group, dir, r.Remarks(f.sets...), func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			return pipeline.Train(ctx, backend, r, dir, w)
 		})
 		if errors.Is(err, runlog.ErrExists) {
-			return existing(dir)
+			return existing(trainCommandOf(c, group), dir)
 		}
 		return f.parallelFiles.withHint(err)
 	})
@@ -211,13 +211,19 @@ func defaultDir(name string) string {
 
 // resumeRun trains in an existing run directory.
 func (f *trainFlags) resumeRun(c *cobra.Command, group *parallel.Group) error {
+	var remarks []string
+	if r, err := pipeline.ReadRun(f.resume); err == nil {
+		if r, err = r.Set(f.sets...); err == nil { // otherwise resuming says what is wrong
+			remarks = r.Remarks(f.sets...)
+		}
+	}
 	return usingDevices(f.backend, f.devices, func(backend compute.Backend) error {
-		err := withSetHint(watched(c, group, f.resume, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
+		err := withSetHint(watched(c, group, f.resume, remarks, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {
 			w.AcceptData = f.acceptData
 			return pipeline.Resume(ctx, backend, f.resume, w, f.sets...)
 		}))
 		if errors.Is(err, training.ErrWeightsOnly) {
-			return fmt.Errorf("%w: ut train RECIPE --pretrained %s --out DIRECTORY", err, textfile.Quoted(f.resume))
+			return fmt.Errorf("%w: %s", err, trainCommandOf(c, group).train("RECIPE --pretrained "+textfile.Quoted(f.resume)+" --out DIRECTORY"))
 		}
 		return writtenElsewhere(err, f.resume)
 	})

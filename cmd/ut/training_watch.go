@@ -13,6 +13,7 @@ import (
 	"golang.org/x/term"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/pipeline"
@@ -20,9 +21,9 @@ import (
 	"universal-transformer/training/schedule"
 )
 
-// watched trains with progress on the standard error, and prints a summary on the standard output.
-func watched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) error {
-	report, err := trainWatched(c, group, dir, train)
+// watched trains with progress and remarks on the standard error, and prints a summary on the standard output.
+func watched(c *cobra.Command, group *parallel.Group, dir string, remarks []string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) error {
+	report, err := trainWatched(c, group, dir, remarks, train)
 	if err != nil {
 		return err
 	}
@@ -30,36 +31,22 @@ func watched(c *cobra.Command, group *parallel.Group, dir string, train func(con
 }
 
 // trainWatched trains with progress on the standard error. The error of an interrupted run says how to resume it.
-func trainWatched(c *cobra.Command, group *parallel.Group, dir string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
+func trainWatched(c *cobra.Command, group *parallel.Group, dir string, remarks []string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
 	defer ignoreHangup()()
-	watch := &trainingWatch{w: c.ErrOrStderr(), dir: dir}
+	watch := &trainingWatch{w: c.ErrOrStderr(), dir: dir, remarks: remarks}
 	if group == nil || group.Size() == 1 { // with several ranks, another may have died, so that no update follows
 		stop := context.AfterFunc(c.Context(), func() {
 			c.PrintErrln("\ninterrupted: saving after the current update, if one has begun; interrupt again to stop immediately, without saving")
 		})
 		defer stop()
 	}
+	command := trainCommandOf(c, group)
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()
 	if err == nil && report.Stopped == "interrupted" {
-		err = fmt.Errorf("%w after update %d, which is saved; resume with: %s", errInterrupted, report.Step, resumeCommand(c, group, dir))
+		err = fmt.Errorf("%w after update %d, which is saved; resume with: %s", errInterrupted, report.Step, command.resume(dir))
 	}
-	return report, err
-}
-
-// resumeCommand returns the command that continues a run as it was trained: with the same backend, so that the bits are the same, and with a
-// reminder of the launcher of several ranks.
-func resumeCommand(c *cobra.Command, group *parallel.Group, dir string) string {
-	text := fmt.Sprintf("%s train --resume %s", textfile.Quoted(os.Args[0]), textfile.Quoted(dir))
-	for _, name := range []string{"backend", "devices"} {
-		if flag := c.Flags().Lookup(name); flag != nil && flag.Changed {
-			text += fmt.Sprintf(" --%s %s", name, textfile.Quoted(flag.Value.String()))
-		}
-	}
-	if group != nil && group.Size() > 1 {
-		text += fmt.Sprintf(", started by the launcher as the %d ranks were", group.Size())
-	}
-	return text
+	return report, command.advise(err)
 }
 
 // ignoreHangup lets training and servers continue after the reader of their output has ended, as in a pipe to head. Otherwise the process
@@ -75,6 +62,8 @@ type trainingWatch struct {
 	dir  string // of the run
 	line *progress.Progress
 	mean smooth
+
+	remarks []string // on the configuration, printed once training has begun
 }
 
 // smooth holds moving averages of measurements that vary from update to update.
@@ -96,6 +85,9 @@ func (s *smooth) add(p training.Progress, weight float64) {
 
 func (t *trainingWatch) progress(p training.Progress) {
 	if t.line == nil {
+		for _, line := range t.remarks {
+			t.say("ut: note: " + line)
+		}
 		t.line = progress.New(t.w, p.Steps, "update")
 		t.line.StartAt(p.Step)
 		if mayEndEarly(t.dir) {
@@ -140,7 +132,7 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 		"patience": "validation did not improve any more",
 	}[r.Stopped]
 	held := r.Validation
-	_, err := fmt.Fprintf(w, "%s: %d updates (%s) in %s, %s parameters\n", dir, r.Step, why, minutes(r.Seconds), thousands(r.Parameters))
+	_, err := fmt.Fprintf(w, "%s: %s (%s) in %s, %s parameters\n", dir, quantity.Regular(int(r.Step), "updates"), why, minutes(r.Seconds), thousands(r.Parameters))
 	switch sequences := (score.Accuracy{Correct: int(held.CorrectSequences), Total: int(held.Sequences)}); {
 	case err != nil || held.Sequences == 0:
 	case held.Tokens == held.Sequences: // of classes

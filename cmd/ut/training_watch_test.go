@@ -47,7 +47,7 @@ func TestInterruptedWhileReading(t *testing.T) {
 	c.SetContext(ctx)
 	c.SetErr(stderr)
 	lines := bufio.NewScanner(messages)
-	_, err := trainWatched(c, nil, t.TempDir(), func(ctx context.Context, _ pipeline.Callbacks) (training.Summary, error) {
+	_, err := trainWatched(c, nil, t.TempDir(), nil, func(ctx context.Context, _ pipeline.Callbacks) (training.Summary, error) {
 		cancel()
 		for lines.Scan() && lines.Text() == "" {
 		}
