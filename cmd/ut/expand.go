@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,7 +18,10 @@ func expandRuns(c *cobra.Command, args []string, check func(dir string) error) (
 	var skipped []error
 	for _, arg := range args {
 		found, err := pipeline.FindRuns(arg)
-		if err != nil || len(found) == 0 {
+		var unreadable pipeline.UnreadableError
+		if errors.As(err, &unreadable) {
+			skipped = append(skipped, unreadable...)
+		} else if err != nil || len(found) == 0 {
 			found = []string{arg} // check says what is wrong
 		}
 		for _, dir := range found {
@@ -38,7 +42,7 @@ func expandRuns(c *cobra.Command, args []string, check func(dir string) error) (
 		return nil, skipped[0]
 	}
 	for _, err := range skipped {
-		c.PrintErrln("ut: skipped", oneLine(err))
+		c.PrintErrln("ut: skipped:", oneLine(err))
 	}
 	if len(dirs) == 0 {
 		return nil, fmt.Errorf("none of %s is a run that can be read", strings.Join(args, ", "))

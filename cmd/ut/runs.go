@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -18,7 +19,8 @@ func newRuns() *cobra.Command {
 		Use:   "runs [DIR]",
 		Short: "List the runs in a folder: status, best update and metrics, parameters, time",
 		Long: `runs lists the run directories in a folder (default runs) and in the folders below it. The metrics
-are those of the validation at the best update; ut info RUN tells more.
+are those of the validation at the best update; ut info RUN tells more. A folder that may not be
+read is reported, and the exit code is 1.
 
 With --json: an array of objects with the fields of ut info --json:` + infoFields,
 		Example: `  ut runs
@@ -28,17 +30,25 @@ With --json: an array of objects with the fields of ut info --json:` + infoField
 		RunE: prompt(func(c *cobra.Command, args []string) error {
 			dir := append(args, "runs")[0]
 			list, err := readRuns(c, dir)
-			if err != nil {
+			var unreadable pipeline.UnreadableError
+			switch {
+			case errors.As(err, &unreadable) && len(list)+len(unreadable) > 1:
+				for _, problem := range unreadable {
+					c.PrintErrln("ut:", oneLine(problem))
+				}
+				err = fmt.Errorf("%s cannot be read, and could hold runs", counted(len(unreadable), "folder", "folders"))
+			case err != nil:
 				return err
 			}
-			if asJSON {
-				return writeJSON(c.OutOrStdout(), list)
-			}
-			if len(list) == 0 {
+			switch {
+			case asJSON:
+				return cmp.Or(writeJSON(c.OutOrStdout(), list), err)
+			case len(list) > 0:
+				return cmp.Or(printRuns(c.OutOrStdout(), list), err)
+			case err == nil:
 				c.PrintErrf("%s has no runs\n", dir)
-				return nil
 			}
-			return printRuns(c.OutOrStdout(), list)
+			return err
 		}),
 	}
 	jsonFlag(c, &asJSON)
