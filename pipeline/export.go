@@ -1,10 +1,14 @@
 package pipeline
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/gomlx/compute"
@@ -26,16 +30,65 @@ func (m *Model) Export() (string, error) {
 	return dir, m.exportTo(dir)
 }
 
-// ExportTo is like Export for any folder, which is created if necessary. A run directory is an error.
+// ExportTo is like Export for any folder, which is created if necessary. A run directory is an error, and so is a folder with files of the same names
+// that no export has written.
 func (m *Model) ExportTo(dir string) error {
 	if isRun(dir) {
 		return fmt.Errorf("%s is a run directory: name another folder", dir)
+	}
+	if err := m.checkForeign(dir); err != nil {
+		return err
 	}
 	return m.exportTo(dir)
 }
 
 // vocabularyKey is the key of config.json that only an export has.
 const vocabularyKey = "vocabulary"
+
+// checkForeign returns an error if the folder has a file that an export would overwrite and that is not one of an earlier export. An export that was
+// interrupted may have left only some of its files.
+func (m *Model) checkForeign(dir string) error {
+	foreign := func(name string) error {
+		return fmt.Errorf("%s was not written by an export, which would overwrite it: name another folder", filepath.Join(dir, name))
+	}
+	config, missing := runlog.ReadExportFile(dir, configFile)
+	earlier := missing == nil && isExported(config)
+	if !errors.Is(missing, fs.ErrNotExist) && !earlier {
+		return foreign(configFile)
+	}
+	const weights = "model.safetensors"
+	if _, err := os.Stat(filepath.Join(dir, weights)); err == nil {
+		if file, err := runlog.ReadExport(dir, nil); err != nil || file.Metadata["format"] != exportFormat {
+			return foreign(weights)
+		}
+	}
+	subwords := m.Vocabularies.Subwords
+	if subwords == nil || earlier {
+		return nil
+	}
+	switch file, err := runlog.ReadExportFile(dir, tokenizerFile); {
+	case errors.Is(err, fs.ErrNotExist), err == nil && bytes.Equal(file, subwords.File()):
+		return nil
+	}
+	return foreign(tokenizerFile)
+}
+
+// isExported reports whether the content of a config.json is that of an export.
+func isExported(config []byte) bool {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(config, &keys) != nil {
+		return false
+	}
+	for _, key := range []string{"task", "model", "training", "version", vocabularyKey} {
+		if _, ok := keys[key]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// exportFormat is the format that the metadata of an export name.
+const exportFormat = "universal-transformer"
 
 func (m *Model) exportTo(dir string) error {
 	file, err := m.portable()
@@ -93,7 +146,7 @@ func (m *Model) portable() (*safetensors.File, error) {
 		}
 	}
 	maps.Copy(file.Metadata, map[string]string{
-		"model": string(encoded), "formulas": "docs/weights.md", "format": "universal-transformer", "step": fmt.Sprint(m.Step),
+		"model": string(encoded), "formulas": "docs/weights.md", "format": exportFormat, "step": fmt.Sprint(m.Step),
 		"ids": "0 padding, 1 end, tokens of the vocabularies from 2, then the unknown token if there is one",
 	})
 	return file, nil

@@ -36,6 +36,11 @@ func WriteExportFile(dir, name string, data []byte) error {
 	return atomicfile.Write(filepath.Join(dir, name), data)
 }
 
+// ReadExportFile returns the content of a file of an export, or of another file in its place.
+func ReadExportFile(dir, name string) ([]byte, error) {
+	return regularfile.Read(filepath.Join(dir, name))
+}
+
 // WriteExport is like [Run.WriteExport] for any directory, which is created if necessary.
 func WriteExport(dir string, model *safetensors.File, config any) error {
 	content, err := withVersion(config)

@@ -13,8 +13,7 @@ import (
 )
 
 // A command that continues a run has the program, the backend and the changes of the one that failed.
-// Caught when planted: a command without the backend, without the assignments, with those of a new run, with two values of one field, twice with
-// --accept-data.
+// Caught when planted: a command without the backend, with two values of one field, twice with --accept-data.
 func TestCommandsThatContinue(t *testing.T) {
 	command := func(args ...string) trainCommand {
 		var of trainCommand
@@ -54,7 +53,7 @@ func TestCommandsThatContinue(t *testing.T) {
 	}
 }
 
-// A command that does not suit a model names the one that does. Caught when planted: decode for a classifier, classify for stories.
+// A command that does not suit a model names the one that does. Caught when planted: decode for a classifier.
 func TestAdviceOfEveryKind(t *testing.T) {
 	labels := write(t, "labels.tsv", strings.Repeat("a good film\tyes\na bad film\tno\nnot good\tno\nnot bad at all\tyes\nfine\tyes\nboring\tno\nso good\tyes\nso bad\tno\n", 1)+manyLabels())
 	classifier := quickRun(t, "labels", "own-labels", "task.path="+labels)

@@ -93,6 +93,7 @@ func newBleu() *cobra.Command {
 	c.Flags().BoolVar(&f.isChrF, "chrf", false, "compute chrF instead of BLEU")
 	c.Flags().IntVar(&f.chrF.WordOrder, "word-order", 0, "with --chrf: longest n-gram of `words`, 2 for chrF++")
 	c.Flags().StringVar(&f.baseline, "paired", "", "`file` of another system's translations to compare with by a bootstrap test")
+	standardFlag(c, "paired")
 	c.Flags().IntVar(&f.test.Samples, "samples", bleu.DefaultSamples, "with --paired: `number` of resamples")
 	c.Flags().Uint32Var(&f.test.Seed, "seed", bleu.DefaultSeed, "with --paired: `number` that the resamples come from")
 	jsonFlag(c, &f.asJSON)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
-	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/compare"
 	"universal-transformer/internal/progress"
 )
@@ -24,7 +23,7 @@ are adjusted for the number of pairs (Holm). Runs that answered other examples a
 perplexities of other tokens and BLEU of other tokenizers.
 
 --out writes one page instead, which also has the curves of training over updates and over time and
-needs no network. --curves does not load the models: no scores, tests and answers.
+needs no network; --out - writes it to the standard output. --curves does not load the models: no scores, tests and answers.
 
 What is not a run, or has no readable configuration, is reported and skipped; it is an error if
 fewer than two runs remain, or if none can be evaluated on the file of --data. Of damaged metrics,
@@ -57,7 +56,8 @@ func newCompare() *cobra.Command {
 			return interruptible(c.Context(), func() error { return f.run(c, args) })
 		},
 	}
-	c.Flags().StringVar(&f.out, "out", "", "write a page to this `file` instead")
+	c.Flags().StringVar(&f.out, "out", "", "write a page to this `file` instead, - for the standard output")
+	standardFlag(c, "out")
 	c.Flags().IntVar(&f.Protocol.Selection.Count, "count", 200, "number of examples; 0 for all, the default for BLEU and agreement")
 	c.Flags().StringVar(&f.Protocol.File, "data", "", "evaluate on the examples in this `file`")
 	c.Flags().IntVar(&f.Examples, "examples", 10, "show the answers to `N` examples")
@@ -80,7 +80,7 @@ func (f *compareFlags) check(c *cobra.Command) error {
 			}
 		}
 	}
-	return writable(f.out)
+	return nil
 }
 
 func (f *compareFlags) run(c *cobra.Command, args []string) error {
@@ -90,6 +90,9 @@ func (f *compareFlags) run(c *cobra.Command, args []string) error {
 	}
 	if len(dirs) < 2 {
 		return usagef("%s is one run: name at least two", dirs[0])
+	}
+	if err := checkOutput("out", f.out, append(keptRuns(nil, dirs...), keptData(f.Protocol.File, "which the command reads")...)...); err != nil {
+		return err
 	}
 	var found *compare.Comparison
 	err = using(f.backend, func(backend compute.Backend) error {
@@ -111,13 +114,15 @@ func (f *compareFlags) run(c *cobra.Command, args []string) error {
 	if err := found.WriteHTML(&page); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(f.out, page.Bytes()); err != nil {
+	if err := writeOutput(c, f.out, page.Bytes()); err != nil {
 		return err
 	}
 	for _, problem := range found.Problems {
 		c.PrintErrln("ut:", problem)
 	}
-	_, err = fmt.Fprintln(c.OutOrStdout(), f.out)
+	if f.out != standard {
+		_, err = fmt.Fprintln(c.OutOrStdout(), f.out)
+	}
 	return err
 }
 

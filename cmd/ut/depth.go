@@ -5,16 +5,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
-	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/plot"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/pipeline"
 	"universal-transformer/runlog"
 )
@@ -22,9 +21,10 @@ import (
 const depthHelp = `depth evaluates one or more runs at many depths, as ut eval does: as trained, with 1, 2, 3, ...
 fixed steps, also more than in training, and along the settings of each exit rule. It prints a table
 of the task's metric against the mean number of steps. --svg draws it: a curve for each rule, and a
-circle for the model as it was trained. Several runs appear in one plot.
+circle for the model as it was trained. Several runs appear in one plot. With --svg - it is on the
+standard output, and the table on the standard error.
 
---rules chooses among
+--rules chooses among these, and one that does not apply to a model is an error:
   fixed       every position runs 1 to --steps steps, in encoder and decoder
   limit       adaptive models: --exit-steps, at most 1 to N - 1 of N steps
   threshold   adaptive models: --exit-threshold, the sum of halting probabilities
@@ -86,7 +86,7 @@ func newDepth() *cobra.Command {
   ut depth runs/text --metric "bits per token" --json`,
 		Args: atLeast("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := f.check(c); err != nil {
+			if err := f.check(c, args); err != nil {
 				return err
 			}
 			return f.run(c, args)
@@ -95,7 +95,8 @@ func newDepth() *cobra.Command {
 	c.Flags().StringSliceVar(&f.rules, "rules", pipeline.DepthRules, "`rules` to evaluate, separated by commas")
 	c.Flags().IntVar(&f.steps, "steps", 0, "evaluate 1 to `N` fixed steps; 0: twice the trained limit")
 	c.Flags().StringVar(&f.metric, "metric", "", "`name` of the metric; default the task's first, for sequences their accuracy")
-	c.Flags().StringVar(&f.svg, "svg", "", "draw the curves to this `file`")
+	c.Flags().StringVar(&f.svg, "svg", "", "draw the curves to this `file`, - for the standard output")
+	standardFlag(c, "svg")
 	c.Flags().IntVar(&f.Selection.Length, "length", 0, "sources of exactly `N` tokens")
 	c.Flags().IntVar(&f.Selection.Mix, "mix", 0, "sources of 1 to `N` tokens, every length equally often")
 	c.Flags().IntVar(&f.Selection.Count, "count", 200, "number of examples; 0 for all")
@@ -107,7 +108,7 @@ func newDepth() *cobra.Command {
 }
 
 // check rejects values that no model supports.
-func (f *depthFlags) check(c *cobra.Command) error {
+func (f *depthFlags) check(c *cobra.Command, dirs []string) error {
 	for _, rule := range f.rules {
 		if !slices.Contains(pipeline.DepthRules, rule) {
 			return usagef("--rules: %q is unknown: choose from %s", rule, strings.Join(pipeline.DepthRules, ", "))
@@ -121,7 +122,11 @@ func (f *depthFlags) check(c *cobra.Command) error {
 	if err := f.Selection.Validate(); err != nil {
 		return usagef("--%w", err)
 	}
-	return cmp.Or(between(c, "steps", 1000), atLeastOne(c, "length"), atLeastOne(c, "mix"), writable(f.svg))
+	if f.svg == standard && f.asJSON {
+		return usagef("--svg - and --json are both given: only one of them can be written to the standard output")
+	}
+	keep := append(keptRuns(nil, dirs...), keptData(f.File, "which the command reads")...)
+	return cmp.Or(between(c, "steps", 1000), atLeastOne(c, "length"), atLeastOne(c, "mix"), checkOutput("svg", f.svg, keep...))
 }
 
 // run evaluates every run and writes what has been measured, also after an error.
@@ -145,15 +150,18 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 			list = append(list, one)
 		}
 		if err != nil {
-			return errors.Join(err, f.write(c.OutOrStdout(), list))
+			return errors.Join(err, f.write(c, list))
 		}
 	}
-	return f.write(c.OutOrStdout(), list)
+	return f.write(c, list)
 }
 
 // measure evaluates a run at all exits and saves each point. Its metric must be that of the runs before.
 func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, before []depthRun, save func(update func(*depthRun))) error {
 	exits, err := m.DepthExits(f.rules, f.steps)
+	if err == nil && c.Flags().Changed("rules") {
+		err = f.applies(m, exits)
+	}
 	if err == nil && f.File == "" {
 		err = checkSelection(m.Run, f.Selection)
 	}
@@ -196,22 +204,41 @@ func (f *depthFlags) measure(c *cobra.Command, m *pipeline.Model, before []depth
 	return nil
 }
 
+// applies returns an error if the model has no exit of a rule.
+func (f *depthFlags) applies(m *pipeline.Model, exits []pipeline.DepthExit) error {
+	of := func(exits []pipeline.DepthExit, rule string) bool {
+		return slices.ContainsFunc(exits, func(e pipeline.DepthExit) bool { return e.Rule == rule })
+	}
+	for _, rule := range f.rules {
+		if of(exits, rule) {
+			continue
+		}
+		all, err := m.DepthExits(pipeline.DepthRules, f.steps)
+		if err != nil {
+			return err
+		}
+		others := slices.DeleteFunc(slices.Clone(pipeline.DepthRules), func(r string) bool { return !of(all, r) })
+		return usagef("--rules: %s does not apply to %s (%s): choose from %s", rule, m.Dir(), m.Describe(), strings.Join(others, ", "))
+	}
+	return nil
+}
+
 // write prints the table or JSON, and writes the plot.
-func (f *depthFlags) write(w io.Writer, list []depthRun) error {
+func (f *depthFlags) write(c *cobra.Command, list []depthRun) error {
 	if len(list) == 0 {
 		return nil
 	}
 	if f.svg != "" {
-		if err := atomicfile.Write(f.svg, depthPlot(list)); err != nil {
+		if err := writeOutput(c, f.svg, depthPlot(list)); err != nil {
 			return err
 		}
 	}
 	if f.asJSON {
-		return writeJSON(w, list)
+		return writeJSON(c.OutOrStdout(), list)
 	}
 	var text bytes.Buffer
 	for _, one := range list {
-		fmt.Fprintf(&text, "%s, checkpoint of update %d\n%s, %s, %d examples, %s\n", one.Run, one.Checkpoint, one.Task, one.Lengths, one.Examples, one.Method)
+		fmt.Fprintf(&text, "%s, checkpoint of update %d\n%s, %s, %s, %s\n", one.Run, one.Checkpoint, one.Task, one.Lengths, quantity.Regular(one.Examples, "examples"), one.Method)
 		table := tabwriter.NewWriter(&text, 0, 0, 3, ' ', 0)
 		fmt.Fprintf(table, "exit\t%s\tsteps\tencoder\tdecoder\textra readouts\tseconds\n", one.Metric)
 		for _, p := range one.Points {
@@ -223,7 +250,7 @@ func (f *depthFlags) write(w io.Writer, list []depthRun) error {
 		}
 		_ = table.Flush() // writes to a buffer do not fail
 	}
-	_, err := w.Write(text.Bytes())
+	_, err := besides(c, f.svg).Write(text.Bytes())
 	return err
 }
 

@@ -79,7 +79,8 @@ func newEval() *cobra.Command {
 	c.Flags().IntVar(&f.Selection.Count, "count", 1000, "number of examples; 0 for all, the default for BLEU and agreement")
 	c.Flags().BoolVar(&f.Selection.Hard, "hard", false, "hard cases for half of the examples, as in training.validation_hard")
 	c.Flags().StringVar(&f.File, "data", "", "evaluate on the examples in this `file` instead")
-	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`")
+	c.Flags().StringVar(&f.errors, "errors", "", "write wrong answers to this `file`, - for the standard output")
+	standardFlag(c, "errors")
 	c.Flags().BoolVar(&f.TeacherForced, "teacher-forced", false, "predict every token from the true tokens before it")
 	c.Flags().BoolVar(&f.ComputeHalted, "compute-halted", false, "compute halted positions too: the same results with more work; not for decoded answers")
 	c.Flags().BoolVar(&f.diagnose, "diagnose", false, "analyse wrong answers, and whether attention finds the right token")
@@ -125,7 +126,10 @@ func (f *evalFlags) check(c *cobra.Command, args []string) error {
 	if f.errors != "" && len(args) > 1 {
 		return usagef("--errors is for one run: name one")
 	}
-	if err := writable(f.errors); err != nil {
+	if f.errors == standard && f.asJSON {
+		return usagef("--errors - and --json are both given: only one of them can be written to the standard output")
+	}
+	if err := checkOutput("errors", f.errors, append(keptRuns(f.sets, args...), keptData(f.File, "which the command reads")...)...); err != nil {
 		return err
 	}
 	return cmp.Or(checkLengths(c, f.MaxLength), checkBeam(c, &f.Beam), f.exit.check(c))
@@ -156,11 +160,11 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 		case err == nil:
 		case len(runs) == 1 || c.Context().Err() != nil || errors.Is(err, errInterrupted):
 			if err = withFoundRuns(err, dir); len(list) > 0 {
-				err = errors.Join(err, f.print(c.OutOrStdout(), list, len(runs) > 1))
+				err = errors.Join(err, f.print(besides(c, f.errors), list, len(runs) > 1))
 			}
 			return err
 		case errors.Is(err, runlog.ErrNotRun):
-			c.PrintErrf("ut: skipped %s\n", oneLine(err))
+			c.PrintErrf("ut: skipped: %s\n", oneLine(err))
 		default:
 			c.PrintErrf("ut: %s\n", oneLine(err))
 			failed++
@@ -169,7 +173,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	if len(list)+failed == 0 {
 		return fmt.Errorf("none of %s is a run directory", strings.Join(runs, ", "))
 	}
-	if err := f.print(c.OutOrStdout(), list, len(runs) > 1); err != nil {
+	if err := f.print(besides(c, f.errors), list, len(runs) > 1); err != nil {
 		return err
 	}
 	if failed > 0 {
@@ -225,7 +229,7 @@ func (f *evalFlags) evaluate(c *cobra.Command, dir string, list *[]measured) err
 		}
 		one.Seconds = time.Since(start).Seconds()
 		*list = append(*list, one)
-		return cmp.Or(err, f.writeErrors(m, e))
+		return cmp.Or(err, f.writeErrors(c, m, e))
 	})
 }
 

@@ -3,27 +3,14 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 
-	"universal-transformer/internal/atomicfile"
+	"github.com/spf13/cobra"
 	"universal-transformer/pipeline"
 	"universal-transformer/task"
 )
 
-// writable returns an error if a file cannot be written, so that a long evaluation does not fail at its end. An empty path is valid.
-func writable(path string) error {
-	if path == "" {
-		return nil
-	}
-	if folder, err := os.Stat(filepath.Dir(path)); err != nil || !folder.IsDir() {
-		return fmt.Errorf("%s cannot be written: the folder %s does not exist", path, filepath.Dir(path))
-	}
-	return atomicfile.Check(path)
-}
-
 // writeErrors writes every wrong answer with its source and target.
-func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error {
+func (f *evalFlags) writeErrors(c *cobra.Command, m *pipeline.Model, e pipeline.Evaluation) error {
 	if f.errors == "" {
 		return nil
 	}
@@ -39,5 +26,5 @@ func (f *evalFlags) writeErrors(m *pipeline.Model, e pipeline.Evaluation) error 
 		}
 		fmt.Fprintf(&lines, "%s\t%s\t%s\n", task.OneLine(source), task.OneLine(target), task.OneLine(answered))
 	}
-	return atomicfile.Write(f.errors, lines.Bytes())
+	return writeOutput(c, f.errors, lines.Bytes())
 }

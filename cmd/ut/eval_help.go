@@ -17,6 +17,7 @@ are the same for every run of a task, whatever its seed.
 LAMBADA passages; for agreement a numpred file (the rows of numpred.test.K have K attractors), the
 authors' table, or NAME.text with NAME.gold next to it; for translation also two comma-separated
 file names. --errors writes the wrong answers, one per line: source, correct answer, model's answer.
+With --errors - they are on the standard output, and the results on the standard error.
 
 A run that was moved together with its data finds them; otherwise --set says where they are.
 

@@ -24,8 +24,9 @@ func newExport() *cobra.Command {
 		Short: "Write weights and configuration for other programs",
 		Long: `export writes the best checkpoint's parameters as model.safetensors, a config.json with the
 configuration and its vocabularies and, for subwords, tokenizer.json to the folder export of the run
-directory or, with --out, to another one. It prints that path. docs/weights.md has every formula,
-docs/weights.py reads an export with NumPy.
+directory or, with --out, to another one, in which it replaces an earlier export, but no other files
+of these names. It prints that path. docs/weights.md has every formula, docs/weights.py reads an
+export with NumPy.
 
 With --run: a new run directory with the weights, the configuration and the vocabularies only. It is
 smaller, needs no data, and works with every command that uses a model, such as decode, serve and

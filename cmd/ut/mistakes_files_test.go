@@ -64,7 +64,7 @@ var fileMistakes = []mistake{
 	{"tokenizer train {utf16} --out {folder}/t.json", 1, "{utf16}: it is UTF-16", ""},
 	{"tokenizer train {latin1} --out {folder}/t.json", 1, "UTF-8", ""},
 	{"tokenizer train {file} --out {folder}", 1, "{folder} is a folder", ""},
-	{"tokenizer train {file} --out {file}", 2, "is a file to train on", ""},
+	{"tokenizer train {file} --out {file}", 2, "--out {file} would overwrite {file}, a file to train on: name another file", ""},
 	{"tokenizer train {file} --out {folder}/no/t.json", 1, "does not exist", ""},
 	{"tokenizer train {file} --size 10 --out {folder}/t.json", 2, "--size is 10: it must be at least 258", ""},
 	{"tokenizer train {file} --size 99999999999 --out {folder}/t.json", 2, "--size is 99999999999: it can be at most", ""},

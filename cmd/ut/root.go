@@ -114,7 +114,7 @@ func addGroups(root *cobra.Command) {
 // usage wraps a check of arguments so that its errors are usage errors.
 func usage(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
-		if err := errors.Join(check(c, args), rejectEmpty(c, args)); err != nil {
+		if err := errors.Join(check(c, args), rejectEmpty(c, args), rejectStandard(c)); err != nil {
 			return usageError{fmt.Errorf("%s: see %s --help", oneLine(err), c.CommandPath())}
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // A run that may not be read is named, and the exit code is 1; the others are listed. Nobody asks, because root may read everything.
-// Caught when planted: a folder that is left out silently, one whose files may not be looked at, an exit code of 0.
+// Caught when planted: an exit code of 0.
 func TestRunsThatMayNotBeRead(t *testing.T) {
 	root := t.TempDir()
 	for above := root; above != filepath.Dir(os.TempDir()) && above != "/"; above = filepath.Dir(above) {

@@ -103,6 +103,9 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err != nil {
 		return err
 	}
+	if err := checkCells(cells, "out", f.out, filepath.Join(f.out, "index.html"), kept{args[0], "the file of the sweep"}); err != nil {
+		return err
+	}
 	if f.list {
 		if err := listCells(c.OutOrStdout(), cells); err != nil {
 			return err

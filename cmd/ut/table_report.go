@@ -3,11 +3,13 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/atomicfile"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/paper/report"
 	"universal-transformer/sweep"
 )
@@ -36,12 +38,26 @@ error.`,
 			case !info.IsDir():
 				return fmt.Errorf("--results: %s is a file: name a folder of results", root)
 			}
+			if err := checkOutput("out", out, resultsIn(root)...); err != nil {
+				return err
+			}
 			return tableReport(c, root, out)
 		}),
 	}
 	c.Flags().StringVar(&root, "results", filepath.Join("runs", "results"), "`folder` of results")
 	c.Flags().StringVar(&out, "out", "", "`file` to write (default RESULTS.md next to the folder of results)")
 	return c
+}
+
+// resultsIn returns the results below a folder, which the page must not overwrite.
+func resultsIn(root string) (list []kept) {
+	_ = filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error { // an error is one of reading the results, too
+		if err == nil && !d.IsDir() && filepath.Ext(path) == ".json" {
+			list = append(list, kept{path, "a result"})
+		}
+		return nil
+	})
+	return list
 }
 
 // tableReport reads the results below root and writes the page out, and further pages and figures below root.
@@ -79,6 +95,6 @@ func tableReport(c *cobra.Command, root, out string) error {
 	if err := atomicfile.Write(out, pages.Results); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %d files in %s, from %d results\n", out, len(pages.Files), root, len(in.Results))
+	_, err = fmt.Fprintf(c.OutOrStdout(), "%s and %s in %s, from %s\n", out, quantity.Regular(len(pages.Files), "files"), root, quantity.Regular(len(in.Results), "results"))
 	return err
 }

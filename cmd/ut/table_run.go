@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
@@ -168,6 +169,9 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err != nil {
 		return tableError(err)
 	}
+	if err := checkCells(cells, "results", f.results, ""); err != nil {
+		return err
+	}
 	defer ignoreHangup()()
 	for _, problem := range skipped {
 		c.PrintErrln("ut: skipped:", oneLine(problem))
@@ -187,7 +191,7 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return err
 	}
 	if len(skipped) > 0 {
-		return fmt.Errorf("%d cells lack a data file, all others are done: %s", len(skipped), f.whereData())
+		return fmt.Errorf("%s a data file, all others are done: %s", quantity.Of(len(skipped), "cell lacks", "cells lack"), f.whereData())
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/internal/archive"
-	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
@@ -70,7 +70,8 @@ Padding has id 0, the end of a sequence id 1.`,
 	}
 	c.Flags().IntVar(&trainer.Size, "size", 8000, "size of the vocabulary in `tokens`, including 256 bytes and 2 special tokens")
 	c.Flags().IntVar(&trainer.MinCount, "min-count", 1, "merge only pairs that occur at least this `number` of times")
-	c.Flags().StringVar(&out, "out", "tokenizer.json", "`file` to write")
+	c.Flags().StringVar(&out, "out", "tokenizer.json", "`file` to write, - for the standard output")
+	standardFlag(c, "out")
 	return c
 }
 
@@ -97,14 +98,17 @@ func trainTokenizer(c *cobra.Command, trainer *subword.Trainer, paths []string, 
 	if err := bpe.Write(&content); err != nil {
 		return err
 	}
-	if err := atomicfile.Write(out, content.Bytes()); err != nil {
+	if err := writeOutput(c, out, content.Bytes()); err != nil {
 		return err
 	}
-	note := ""
+	note, name := "", out
+	if out == standard {
+		name = "the vocabulary"
+	}
 	if bpe.Size() < trainer.Size {
 		note = ", as no further pair is frequent enough"
 	}
-	_, err = fmt.Fprintf(c.OutOrStdout(), "%s: %d tokens from %d lines%s\n", out, bpe.Size(), trainer.Lines(), note)
+	_, err = fmt.Fprintf(besides(c, out), "%s: %d tokens from %s%s\n", name, bpe.Size(), quantity.Regular(int(trainer.Lines()), "lines"), note)
 	return err
 }
 
@@ -144,12 +148,9 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 
 // checkFiles returns the total size of the files. It returns an error if one of them is missing or is also the output.
 func checkFiles(paths []string, out string) (size int64, err error) {
-	old, err := os.Stat(out)
-	if err == nil && old.IsDir() {
+	var keep []kept
+	if old, err := os.Stat(out); err == nil && old.IsDir() {
 		return 0, fmt.Errorf("--out %s is a folder: name a file in it", out)
-	}
-	if err := writable(out); err != nil {
-		return 0, err
 	}
 	for _, path := range paths {
 		info, err := os.Stat(path)
@@ -158,12 +159,11 @@ func checkFiles(paths []string, out string) (size int64, err error) {
 			return 0, err
 		case info.IsDir():
 			return 0, fmt.Errorf("%s is a folder: name its files", path)
-		case old != nil && os.SameFile(info, old):
-			return 0, usagef("--out %s is a file to train on", out)
 		}
 		size += info.Size()
+		keep = append(keep, kept{path, "a file to train on"})
 	}
-	return size, nil
+	return size, checkOutput("out", out, keep...)
 }
 
 // A readerFunc is a function as an io.Reader.

@@ -34,7 +34,7 @@ func TestTokenizer(t *testing.T) {
 	if pieces := utReading(t, "the newest", "tokenizer", "encode", path, "--tokens"); pieces.stdout != "t h e Ġne we st\n" {
 		t.Errorf("pieces: %+v", pieces)
 	}
-	if got := succeeds(t, "tokenizer", "train", write(t, "a", "ab"), "--out", filepath.Join(t.TempDir(), "x")); !strings.Contains(got, "259 tokens from 1 lines, as no further") {
+	if got := succeeds(t, "tokenizer", "train", write(t, "a", "ab"), "--out", filepath.Join(t.TempDir(), "x")); !strings.Contains(got, "259 tokens from 1 line, as no further") {
 		t.Errorf("a text that is too small: %q", got)
 	}
 	words := write(t, "words", "'<pad>_'\n'<EOS>_'\n'low_'\n', _'\n")

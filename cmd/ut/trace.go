@@ -57,10 +57,8 @@ uses the story of the paper's figure N.
 			if err := cmp.Or(f.check(c), f.exit.check(c)); err != nil {
 				return err
 			}
-			if f.out != "-" {
-				if err := writable(f.out); err != nil {
-					return err
-				}
+			if err := checkOutput("out", f.out, keptRuns(nil, args...)...); err != nil {
+				return err
 			}
 			return usingModel(c, args[0], f.backend, func(t *pipeline.Model) error {
 				if err := f.exit.apply(t); err != nil {
@@ -73,6 +71,7 @@ uses the story of the paper's figure N.
 	c.Flags().StringVar(&f.input, "input", "", "the `source` to answer")
 	c.Flags().IntVar(&f.figure, "figure", 0, "answer the story of the paper's figure `N`, 5 to 8")
 	c.Flags().StringVar(&f.out, "out", "", "`file` to write, - for the standard output (default with --text)")
+	standardFlag(c, "out")
 	c.Flags().BoolVar(&f.asJSON, "json", false, "write JSON instead of a page")
 	c.Flags().BoolVar(&f.asText, "text", false, "draw the ponder times for a terminal instead")
 	c.Flags().BoolVar(&f.asSVG, "svg", false, "draw the attention of the last position instead")
@@ -118,9 +117,9 @@ func (f traceFlags) trace(c *cobra.Command, t *pipeline.Model, dir string) error
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	if in, err := t.Read(f.input); err == nil && len(in.Unknown) > 0 {
-		c.PrintErrf("ut: unknown tokens are read as <unknown>: %s\n", strings.Join(in.Unknown, " "))
+		c.PrintErrf("ut: %s\n", unknownText(in.Unknown))
 	}
-	if f.out == "-" || f.out == "" && f.asText {
+	if f.out == standard || f.out == "" && f.asText {
 		return f.write(c.OutOrStdout(), traced)
 	}
 	var content bytes.Buffer

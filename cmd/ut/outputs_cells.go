@@ -1,0 +1,35 @@
+package main
+
+import (
+	"os"
+
+	"universal-transformer/sweep"
+)
+
+// checkCells returns an error, before any work, if a result of cells, or the page of them, would overwrite one of their data or another file that must be
+// kept. folder is the value of the flag that chose where they are.
+func checkCells(cells []sweep.Cell, flag, folder, page string, keep ...kept) error {
+	outs := []string{page}
+	seen := map[string]bool{}
+	for _, cell := range cells {
+		outs = append(outs, cell.File())
+		for _, file := range cell.Run.Files() {
+			if !file.IsRun() && !seen[file.Path] {
+				seen[file.Path] = true
+				keep = append(keep, keptData(file.Path, "on which "+cell.Name()+" is trained")...)
+			}
+		}
+	}
+	for _, out := range outs {
+		info, err := os.Stat(out)
+		if err != nil {
+			continue
+		}
+		for _, k := range keep {
+			if own, err := os.Stat(k.path); err == nil && os.SameFile(own, info) {
+				return usagef("--%s %s: %s would overwrite %s, %s: choose another folder", flag, folder, out, k.path, k.why)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,67 @@
+package runlog
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// OwnerOf returns the run directory that the file at a path belongs to, also through symbolic links, whether the file exists or not: a file that
+// this package writes in a run directory, in its checkpoints or in its export. Other files in a run directory, such as traces, belong to no run.
+func OwnerOf(path string) (dir string, ok bool) {
+	path = resolved(path)
+	folder, name := filepath.Split(path)
+	folder = filepath.Clean(folder)
+	switch above := filepath.Dir(folder); {
+	case holdsRun(folder) && ownsName(name):
+		return folder, true
+	case filepath.Base(folder) == checkpointDir && holdsRun(above):
+		return above, true
+	case filepath.Base(folder) == exportDir && holdsRun(above) && slices.Contains(exportFiles, name):
+		return above, true
+	}
+	return "", false
+}
+
+// Files returns the files of a run directory, in the folder itself and in its checkpoints; none if it cannot be read.
+func Files(dir string) (list []string) {
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if !e.IsDir() && ownsName(e.Name()) {
+			list = append(list, filepath.Join(dir, e.Name()))
+		}
+	}
+	checkpoints, _ := os.ReadDir(filepath.Join(dir, checkpointDir))
+	for _, e := range checkpoints {
+		list = append(list, filepath.Join(dir, checkpointDir, e.Name()))
+	}
+	return list
+}
+
+// ownsName reports whether a file of this name in a run directory is one of the run.
+func ownsName(name string) bool {
+	return isRunFile(name) || IsEventFile(name) || slices.Contains([]string{metricsFile, lockFile, checkpointDir, traceDir, exportDir}, name)
+}
+
+// holdsRun reports whether a folder holds a run, also one without its configuration or its metrics.
+func holdsRun(dir string) bool {
+	has := func(name string) bool {
+		_, err := os.Stat(filepath.Join(dir, name))
+		return err == nil
+	}
+	return has(metricsFile) || has(configFile) && has(checkpointDir)
+}
+
+// resolved returns an absolute path without symbolic links, as far as it exists.
+func resolved(path string) string {
+	if whole, err := filepath.Abs(path); err == nil {
+		path = whole
+	}
+	if file, err := filepath.EvalSymlinks(path); err == nil {
+		return file
+	}
+	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(folder, filepath.Base(path))
+	}
+	return path
+}

@@ -1,0 +1,51 @@
+package runlog
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The files of a run belong to it, also before they exist and through links; what others put into its folder does not.
+// Caught when planted: files of checkpoints without an owner; traces with one; a link that is not followed; a folder without metrics that is no run.
+func TestOwnerOf(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r, err := Create(dir, map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(filepath.Join(dir, configFile), link); err != nil {
+		t.Skip(err)
+	}
+	folder, err := filepath.EvalSymlinks(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(path string, want bool) {
+		t.Helper()
+		owner, owned := OwnerOf(path)
+		if owned != want || owned && owner != folder {
+			t.Errorf("%s: %q, %v", path, owner, owned)
+		}
+	}
+	for name, want := range map[string]bool{
+		"config.json": true, "metrics.jsonl": true, "metrics.jsonl.damaged": true, "best.json": true, "vocabulary.json": true, "tokenizer.json": true,
+		"lock": true, "events.out.tfevents.0000000001": true, "checkpoints/step-000000001.safetensors": true, "checkpoints": true,
+		"export/config.json": true, "export/notes.txt": false, "traces/12.html": false, "wrong.tsv": false, "../config.json": false,
+	} {
+		check(filepath.Join(dir, filepath.FromSlash(name)), want)
+	}
+	check(link, true)
+	if files := Files(dir); len(files) < 2 {
+		t.Errorf("the run has the files %q", files)
+	}
+	if err := os.Remove(filepath.Join(dir, metricsFile)); err != nil {
+		t.Fatal(err)
+	}
+	check(filepath.Join(dir, configFile), true)
+	check(filepath.Join(t.TempDir(), configFile), false)
+}
