@@ -19,6 +19,9 @@ type parallelFiles struct{ source, target string }
 func (f *parallelFiles) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.source, "source", "", "train a translation from the lines of this `file`")
 	c.Flags().StringVar(&f.target, "target", "", "the translations, the lines of this `file`")
+	for _, name := range []string{"source", "target"} {
+		standardFlag(c, name) // the task says why it cannot be read
+	}
 }
 
 // recipe returns the arguments with the recipe that parallel files are for.
