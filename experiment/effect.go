@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Remarks returns a line for each value of a valid configuration that can hardly be meant: a warm-up longer than training and, of the fields that
-// assignments set, values that have no effect. The defaults of a recipe are no mistake of whoever uses it.
+// Remarks returns a line for each value of a valid configuration that can hardly be meant: a warm-up longer than training and, of the
+// fields that assignments set, values that have no effect. The defaults of a recipe are no mistake of whoever uses it.
 func (r Run) Remarks(assignments ...string) (lines []string) {
 	if s, ok := r.Training.Schedule.Value.(interface{ WarmedUp() int64 }); ok && s.WarmedUp() > r.Training.Steps {
 		lines = append(lines, fmt.Sprintf("training.schedule warms up until update %d, but training.steps is %d: the learning rate does not reach its peak", s.WarmedUp(), r.Training.Steps))

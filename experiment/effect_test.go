@@ -8,10 +8,10 @@ import (
 	"universal-transformer/experiment/recipes"
 )
 
-// A warm-up longer than training is remarked on, and a value that an assignment sets and that has no effect. Values of the recipe are not, nor those
-// that have one.
-// Caught when planted: a warm-up as long as training, a start that does not count; a ponder cost of adaptive depth; a weight of 0; an object that
-// sets the field; a delay without a weight.
+// A warm-up longer than training is remarked on, and a value that an assignment sets and that has no effect. Values of the recipe are not,
+// nor those that have one.
+// Caught when planted: a warm-up as long as training, a start that does not count; a ponder cost of adaptive depth; a weight of 0; an
+// object that sets the field; a delay without a weight.
 func TestRemarks(t *testing.T) {
 	recipe, err := recipes.Named("algorithmic/reverse")
 	if err != nil {

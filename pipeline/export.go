@@ -22,16 +22,16 @@ import (
 )
 
 // Export writes the model's parameters and configuration to the run directory's export/, for other programs, and returns its path. The
-// metadata describe the model completely: "model" is the JSON of an [experiment.Portable], and docs/weights.md gives the formulas. Row 0 of an
-// embedding, padding, is exported as zero, as the models read it, unless the table is also used for the logits. A model with a type of another
-// module is an error.
+// metadata describe the model completely: "model" is the JSON of an [experiment.Portable], and docs/weights.md gives the formulas. Row 0 of
+// an embedding, padding, is exported as zero, as the models read it, unless the table is also used for the logits. A model with a type of
+// another module is an error.
 func (m *Model) Export() (string, error) {
 	dir := m.log.ExportDir()
 	return dir, m.exportTo(dir)
 }
 
-// ExportTo is like Export for any folder, which is created if necessary. A run directory is an error, and so is a folder with files of the same names
-// that no export has written.
+// ExportTo is like Export for any folder, which is created if necessary. A run directory is an error, and so is a folder with files of the
+// same names that no export has written.
 func (m *Model) ExportTo(dir string) error {
 	if isRun(dir) {
 		return fmt.Errorf("%s is a run directory: name another folder", dir)
@@ -45,8 +45,8 @@ func (m *Model) ExportTo(dir string) error {
 // vocabularyKey is the key of config.json that only an export has.
 const vocabularyKey = "vocabulary"
 
-// checkForeign returns an error if the folder has a file that an export would overwrite and that is not one of an earlier export. An export that was
-// interrupted may have left only some of its files.
+// checkForeign returns an error if the folder has a file that an export would overwrite and that is not one of an earlier export. An export
+// that was interrupted may have left only some of its files.
 func (m *Model) checkForeign(dir string) error {
 	foreign := func(name string) error {
 		return fmt.Errorf("%s was not written by an export, which would overwrite it: name another folder", filepath.Join(dir, name))
@@ -152,8 +152,8 @@ func (m *Model) portable() (*safetensors.File, error) {
 	return file, nil
 }
 
-// ExportRun writes a run directory that holds only what answering needs: the configuration, the vocabularies and the parameters of the loaded
-// checkpoint. It is loaded like any run, without the data, but training cannot be resumed from it.
+// ExportRun writes a run directory that holds only what answering needs: the configuration, the vocabularies and the parameters of the
+// loaded checkpoint. It is loaded like any run, without the data, but training cannot be resumed from it.
 func (m *Model) ExportRun(dir string) error {
 	var config json.RawMessage
 	if err := m.log.Config(&config); err != nil {
@@ -174,8 +174,8 @@ func (m *Model) ExportRun(dir string) error {
 	return writeWeights(dir, config, recorded, m.Vocabularies, m.Step, weights)
 }
 
-// WriteWeights writes a run directory like that of [Model.ExportRun], of parameters that were trained elsewhere. Parameters that are not exactly
-// those of the run's model are an error.
+// WriteWeights writes a run directory like that of [Model.ExportRun], of parameters that were trained elsewhere. Parameters that are not
+// exactly those of the run's model are an error.
 func WriteWeights(dir string, backend compute.Backend, r experiment.Run, v task.Vocabularies, parameters []safetensors.Tensor) error {
 	weights := &runlog.Checkpoint{Step: 1, Tensors: parameters, Meta: map[string]string{
 		training.FingerprintKey: r.Fingerprint(), training.VocabularyKey: vocabularyDigest(v), training.ConfigurationKey: r.Digest(),

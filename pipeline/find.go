@@ -11,8 +11,8 @@ import (
 	"universal-transformer/runlog"
 )
 
-// FindRuns returns the run directories in a folder and the folders below it, in the order of their paths; the folder itself may be one. A folder that may
-// not be read, and so could hold runs, is an [UnreadableError]; the runs of the others are returned with it.
+// FindRuns returns the run directories in a folder and the folders below it, in the order of their paths; the folder itself may be one. A
+// folder that may not be read, and so could hold runs, is an [UnreadableError]; the runs of the others are returned with it.
 func FindRuns(folder string) ([]string, error) {
 	var f finder
 	err := f.find(folder)
@@ -80,8 +80,8 @@ func isRun(dir string) bool {
 	return is
 }
 
-// holdsRun reports whether a directory holds a run. Exports also have a configuration, but no metrics. The error is that of a directory that cannot be
-// read.
+// holdsRun reports whether a directory holds a run. Exports also have a configuration, but no metrics. The error is that of a directory
+// that cannot be read.
 func holdsRun(dir string) (bool, error) {
 	if _, err := runlog.Open(dir); err != nil {
 		return false, err

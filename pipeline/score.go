@@ -23,7 +23,8 @@ type Scored struct {
 }
 
 // Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
-// language model, of texts. A text that cannot be read, or a side of more than maxSource tokens (0: [DefaultMaxSource]), has an error of its own.
+// language model, of texts. A text that cannot be read, or a side of more than maxSource tokens (0: [DefaultMaxSource]), has an error of
+// its own.
 func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Scored, error) {
 	if err := m.CanScore(); err != nil {
 		return nil, err

@@ -30,8 +30,8 @@ func (m *Model) CanTag() error {
 	return nil
 }
 
-// Tag tags the words of several sentences. A sentence that cannot be read, or that has more than maxSource words (0: [DefaultMaxSource]), has
-// an error of its own.
+// Tag tags the words of several sentences. A sentence that cannot be read, or that has more than maxSource words (0: [DefaultMaxSource]),
+// has an error of its own.
 func (m *Model) Tag(ctx context.Context, sentences []string, maxSource int) ([]Tagged, error) {
 	if err := m.CanTag(); err != nil {
 		return nil, err

@@ -6,8 +6,9 @@ import (
 	"slices"
 )
 
-// OwnerOf returns the run directory that the file at a path belongs to, also through symbolic links, whether the file exists or not: a file that
-// this package writes in a run directory, in its checkpoints or in its export. Other files in a run directory, such as traces, belong to no run.
+// OwnerOf returns the run directory that the file at a path belongs to, also through symbolic links, whether the file exists or not: a file
+// that this package writes in a run directory, in its checkpoints or in its export. Other files in a run directory, such as traces, belong
+// to no run.
 func OwnerOf(path string) (dir string, ok bool) {
 	path = resolved(path)
 	folder, name := filepath.Split(path)

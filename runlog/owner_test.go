@@ -7,7 +7,8 @@ import (
 )
 
 // The files of a run belong to it, also before they exist and through links; what others put into its folder does not.
-// Caught when planted: files of checkpoints without an owner; other files of an export with one; a link that is not followed; a folder without metrics that is no run.
+// Caught when planted: files of checkpoints without an owner; other files of an export with one; a link that is not followed; a folder
+// without metrics that is no run.
 func TestOwnerOf(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r, err := Create(dir, map[string]int{"a": 1})

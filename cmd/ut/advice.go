@@ -17,8 +17,8 @@ import (
 	"universal-transformer/training"
 )
 
-// A trainCommand is how training was started, and so how it continues: with the same program and backend, so that the bits are the same, and with the
-// changes that a resume that failed has not recorded.
+// A trainCommand is how training was started, and so how it continues: with the same program and backend, so that the bits are the same,
+// and with the changes that a resume that failed has not recorded.
 type trainCommand struct {
 	program string
 	flags   string   // " --backend xla:cpu --devices 2"
@@ -71,7 +71,8 @@ func (t trainCommand) train(arguments string) string {
 // resume returns the command that continues a run.
 func (t trainCommand) resume(dir string) string { return t.train("--resume " + textfile.Quoted(dir)) }
 
-// retry returns the command that resumes a run once more, with another flag, after an error. The flag replaces a former one for the same field.
+// retry returns the command that resumes a run once more, with another flag, after an error. The flag replaces a former one for the same
+// field.
 func (t trainCommand) retry(dir, flag string) string {
 	field, _, _ := strings.Cut(flag, "=")
 	arguments := "--resume " + textfile.Quoted(dir)

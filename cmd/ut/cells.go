@@ -40,7 +40,8 @@ func jobBackend(name string, jobs int) (job string, threads int) {
 	return name, runtime.GOMAXPROCS(0)
 }
 
-// trainCells trains and measures cells, several jobs at a time. out receives a line per result; again tells how an interrupted command continues.
+// trainCells trains and measures cells, several jobs at a time. out receives a line per result; again tells how an interrupted command
+// continues.
 func trainCells(c *cobra.Command, out io.Writer, group *parallel.Group, backend string, jobs int, cells []sweep.Cell, again string) error {
 	backend, threads := jobBackend(backend, jobs)
 	watch := newCellWatch(out, c.ErrOrStderr(), len(cells))

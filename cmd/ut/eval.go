@@ -150,8 +150,8 @@ func (f *evalFlags) suits(m *pipeline.Model) error {
 	return nil
 }
 
-// run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be. What was measured
-// is printed in any case.
+// run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be. What was
+// measured is printed in any case.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	list, failed := []measured{}, 0
 	for _, dir := range runs {

@@ -11,8 +11,8 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// expandRuns returns the run directories that arguments name, each once. A folder stands for the runs in it. What check rejects is reported and
-// skipped; it is an error if nothing else is named.
+// expandRuns returns the run directories that arguments name, each once. A folder stands for the runs in it. What check rejects is reported
+// and skipped; it is an error if nothing else is named.
 func expandRuns(c *cobra.Command, args []string, check func(dir string) error) (dirs []string, err error) {
 	var known []os.FileInfo
 	var skipped []error

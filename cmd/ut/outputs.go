@@ -25,7 +25,8 @@ func standardFlag(c *cobra.Command, name string) {
 	}
 }
 
-// rejectStandard returns an error for a flag that names a file or a folder and has the value - without meaning the standard input or output.
+// rejectStandard returns an error for a flag that names a file or a folder and has the value - without meaning the standard input or
+// output.
 func rejectStandard(c *cobra.Command) (err error) {
 	c.Flags().Visit(func(f *pflag.Flag) {
 		noun, _ := pflag.UnquoteUsage(f)
@@ -54,8 +55,8 @@ func keptData(path, why string) (list []kept) {
 	return list
 }
 
-// keptRuns returns the files of runs, and the data they were trained on. Assignments say where data are now. A run that cannot be read has none; the
-// command says what is wrong with it.
+// keptRuns returns the files of runs, and the data they were trained on. Assignments say where data are now. A run that cannot be read has
+// none; the command says what is wrong with it.
 func keptRuns(assignments []string, runs ...string) (list []kept) {
 	for _, dir := range runs {
 		for _, path := range runlog.Files(dir) {
@@ -78,8 +79,8 @@ func keptRuns(assignments []string, runs ...string) (list []kept) {
 	return list
 }
 
-// checkOutput returns an error, before any work, if the file that a flag names cannot be written, or if writing it would destroy a file of a run or
-// one that must be kept, also through links. No path and - are valid.
+// checkOutput returns an error, before any work, if the file that a flag names cannot be written, or if writing it would destroy a file of
+// a run or one that must be kept, also through links. No path and - are valid.
 func checkOutput(flag, out string, keep ...kept) error {
 	if out == "" || out == standard {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"universal-transformer/sweep"
 )
 
-// checkCells returns an error, before any work, if a result of cells, or the page of them, would overwrite one of their data or another file that must be
-// kept. folder is the value of the flag that chose where they are.
+// checkCells returns an error, before any work, if a result of cells, or the page of them, would overwrite one of their data or another
+// file that must be kept. folder is the value of the flag that chose where they are.
 func checkCells(cells []sweep.Cell, flag, folder, page string, keep ...kept) error {
 	outs := []string{page}
 	seen := map[string]bool{}

@@ -8,7 +8,8 @@ import (
 )
 
 // An output that is a file that the command reads, also through links, or a file of a run is refused, and nothing is written.
-// Caught when planted: the data of the run's configuration, and the second of two parallel files, that are not compared; a run's files that are no one's.
+// Caught when planted: the data of the run's configuration, and the second of two parallel files, that are not compared; a run's files that
+// are no one's.
 func TestOutputsThatWouldDestroyInputs(t *testing.T) {
 	dir := t.TempDir()
 	data, other := filepath.Join(dir, "pairs.tsv"), filepath.Join(dir, "other.tsv")
@@ -92,7 +93,8 @@ func TestExportSparesForeignFiles(t *testing.T) {
 	}
 }
 
-// The file of a flag is the standard output for -, where results then go to the standard error; other flags for files and folders refuse it.
+// The file of a flag is the standard output for -, where results then go to the standard error; other flags for files and folders refuse
+// it.
 // Caught when planted: results on the standard output, JSON beside the wrong answers, a folder of that name.
 func TestStandardOutput(t *testing.T) {
 	run, text := trained(t), write(t, "text", "a b a b a b\n")

@@ -238,8 +238,8 @@ Special tokens are omitted.`,
 	}
 }
 
-// eachLine applies change to every line of the standard input and writes the results. A line with an error is reported, and its result is an
-// empty line.
+// eachLine applies change to every line of the standard input and writes the results. A line with an error is reported, and its result is
+// an empty line.
 func eachLine(c *cobra.Command, change func(string) (string, error)) error {
 	lines, bad := readLines(c.InOrStdin()), newBadLines(c)
 	for {

@@ -128,7 +128,8 @@ func correctness(name string) measure {
 	}
 }
 
-// mcnemar returns the p-value of McNemar's exact test: the probability that a+b fair coins show at most min(a, b) or at least max(a, b) heads.
+// mcnemar returns the p-value of McNemar's exact test: the probability that a+b fair coins show at most min(a, b) or at least max(a, b)
+// heads.
 func mcnemar(a, b int) float64 {
 	n, low := float64(a+b), float64(min(a, b))
 	tail := 0.0

@@ -16,7 +16,8 @@ type Row struct {
 	Lengths string `json:"lengths"` // which examples: "length 40", "lengths 1..40", ..., or the name of their file
 	task.Measurement
 
-	// Steps of positions; nil for a stack that does not exist or is not adaptive, and for decoded answers, unless the evaluator counts them.
+	// Steps of positions; nil for a stack that does not exist or is not adaptive, and for decoded answers, unless the evaluator counts
+	// them.
 	Encoder *Steps `json:"encoder_steps"`
 	Decoder *Steps `json:"decoder_steps"`
 	// Readouts is the cost of an exit rule; nil without one.

@@ -88,8 +88,8 @@ func (r *Report) Skip(line int, reason string) {
 	}
 }
 
-// CheckFirst returns an error if the first row alone has a class that no other row has, so that it may be a header that was taken for data. what
-// says what the classes are: "label".
+// CheckFirst returns an error if the first row alone has a class that no other row has, so that it may be a header that was taken for data.
+// what says what the classes are: "label".
 func (r *Report) CheckFirst(l Layout, what string, classes []string) error {
 	if !r.firstAlone(l, classes) {
 		return nil

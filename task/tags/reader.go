@@ -42,8 +42,8 @@ func (r reader) Target(line string) ([]vocab.ID, error) {
 // maxWords is the maximum length of a sentence of a file to evaluate on.
 const maxWords = 10_000
 
-// File reads a file with the columns of the configuration. Files that do not have them, but two columns without a header, are also read: the model
-// knows their first tag.
+// File reads a file with the columns of the configuration. Files that do not have them, but two columns without a header, are also read:
+// the model knows their first tag.
 func (r reader) File(path string) ([]task.Example, []string, error) {
 	c := Tags{WordColumn: r.config.WordColumn, TagColumn: r.config.TagColumn, Layout: r.config.ForOther(), Affixes: r.config.Affixes, MaxLength: maxWords}
 	sentences, report, err := c.readFile(path)

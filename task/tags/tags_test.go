@@ -210,8 +210,8 @@ func parse(r io.Reader, c Tags) (list []sentence, report tabular.Report, err err
 	return c.sentences(rows, &report), report, nil
 }
 
-// FuzzParse: the way bytes arrive does not matter; every sentence has words, and as many tags, without spaces; lines increase; sentences are
-// used or skipped. Only text that is not UTF-8 and a first row of one column are errors.
+// FuzzParse: the way bytes arrive does not matter; every sentence has words, and as many tags, without spaces; lines increase; sentences
+// are used or skipped. Only text that is not UTF-8 and a first row of one column are errors.
 func FuzzParse(f *testing.F) {
 	f.Add("a b\tc d\r\n\n\tx\ny\t\nz\tz")
 	f.Add("# c\nEU NNP B-ORG\n-DOCSTART- -X- O\n\n# # O\n \nx\n\ufeffa b c\x00\n\xff")
@@ -270,8 +270,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// Words are read with their affixes and shape, which are known of unknown words; a file to evaluate on may have unknown tags; tags of a file
-// for evaluation only are known.
+// Words are read with their affixes and shape, which are known of unknown words; a file to evaluate on may have unknown tags; tags of a
+// file for evaluation only are known.
 func TestReader(t *testing.T) {
 	held := write(t, "held", "zero B-NEW\ntwone B-ODD\n")
 	c := Tags{Path: write(t, "a", rowsOf(numbers(1000), " ")), Affixes: 2, HeldOutPath: held}
