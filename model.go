@@ -1,6 +1,7 @@
 package ut
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"sync"
@@ -16,8 +17,9 @@ import (
 //
 // After Close, every method with an error returns [ErrClosed].
 type Model struct {
-	model   *pipeline.Model
-	backend compute.Backend
+	model     *pipeline.Model
+	backend   compute.Backend
+	maxSource int // as in LoadOptions
 
 	closing sync.Mutex     // guards closed, which is false when a call begins
 	calls   sync.WaitGroup // in progress
@@ -29,12 +31,16 @@ type Model struct {
 type LoadOptions struct {
 	Backend    string // one of [Backends], with its options; "": the default
 	Newest     bool   // the newest checkpoint instead of the best by validation
+	MaxSource  int    // tokens of an input, longer ones are errors; 0: 10,000
 	Extensions Extensions
 }
 
 // Load reads the model of a run directory. The caller must close it. Its errors are [ErrNotRun], [ErrNoCheckpoint], [ErrDamaged] and
 // *[MissingTypeError], besides those of the system.
 func Load(dir string, o LoadOptions) (*Model, error) {
+	if err := (pipeline.DecodeOptions{MaxSource: o.MaxSource}).Validate(); err != nil {
+		return nil, err
+	}
 	backend, err := engine.New(o.Backend)
 	if err != nil {
 		return nil, err
@@ -44,7 +50,7 @@ func Load(dir string, o LoadOptions) (*Model, error) {
 		backend.Finalize()
 		return nil, err
 	}
-	return &Model{model: m, backend: backend}, nil
+	return &Model{model: m, backend: backend, maxSource: o.MaxSource}, nil
 }
 
 // begin begins a call, which ends with m.calls.Done, unless the model is closed.
@@ -117,18 +123,19 @@ type DecodeOptions struct {
 	Seed      uint64   // of sampling
 	First     int64    // number of the first input: input i is sampled with the random numbers of Seed and First + i
 	MaxLength int      // tokens of an answer; 0: enough for the task
-	MaxSource int      // tokens of an input, longer ones are errors; 0: 10,000
+	MaxSource int      // tokens of an input, longer ones are errors; 0: as in LoadOptions
+	Stop      []string // texts before which an answer is cut; not for beam search
 	Details   bool     // Decode returns Answer.Details, for which the model runs once more over each input and its answer; Stream has none
 	Memory    int64    // bytes, estimated, of the caches of what is decoded at a time; 0: 1 GiB, or a quarter of GOMEMLIMIT if that is less
 }
 
-func (o DecodeOptions) pipeline() pipeline.DecodeOptions {
+func (m *Model) options(o DecodeOptions) pipeline.DecodeOptions {
 	if o.Sampling.Temperature != 0 && o.Sampling.TopP == 0 {
 		o.Sampling.TopP = 1
 	}
 	return pipeline.DecodeOptions{
 		Method:    decoding.Method{Beam: o.Beam, Sampling: o.Sampling, Seed: o.Seed, First: o.First},
-		MaxLength: o.MaxLength, MaxSource: o.MaxSource, Details: o.Details, Memory: o.Memory,
+		MaxLength: o.MaxLength, MaxSource: cmp.Or(o.MaxSource, m.maxSource), Stop: o.Stop, Details: o.Details, Memory: o.Memory,
 	}
 }
 
@@ -139,7 +146,7 @@ func (m *Model) Decode(ctx context.Context, inputs []string, o DecodeOptions) ([
 		return nil, err
 	}
 	defer m.calls.Done()
-	found, err := m.model.Decode(ctx, inputs, o.pipeline())
+	found, err := m.model.Decode(ctx, inputs, m.options(o))
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +172,7 @@ func (m *Model) Stream(ctx context.Context, w io.Writer, inputs []string, o Deco
 		return nil, err
 	}
 	defer m.calls.Done()
-	found, err := m.model.Stream(ctx, w, inputs, o.pipeline())
+	found, err := m.model.Stream(ctx, w, inputs, m.options(o))
 	return answersOf(found), err
 }
 
@@ -179,13 +186,13 @@ type Classified struct {
 	Err         error    // why this input has no class; other inputs are not affected
 }
 
-// Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question, of at most 10,000 tokens.
+// Classify answers each input with a class. Inputs are lines or, for bAbI, stories with a question, with at most as many tokens as LoadOptions says.
 func (m *Model) Classify(ctx context.Context, inputs []string) ([]Classified, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.Done()
-	found, err := m.model.ClassifyAll(ctx, inputs, 0)
+	found, err := m.model.ClassifyAll(ctx, inputs, m.maxSource)
 	if err != nil {
 		return nil, err
 	}
@@ -208,13 +215,13 @@ type Tagged struct {
 	Err           error     // why this sentence has no tags; other sentences are not affected
 }
 
-// Tag tags the words of each sentence, which stand between spaces, at most 10,000. It is for models of tasks such as own-tags.
+// Tag tags the words of each sentence, which stand between spaces, at most as many as LoadOptions says. It is for models of tasks such as own-tags.
 func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.Done()
-	found, err := m.model.Tag(ctx, sentences, 0)
+	found, err := m.model.Tag(ctx, sentences, m.maxSource)
 	if err != nil {
 		return nil, err
 	}
@@ -237,13 +244,13 @@ type Scored struct {
 	Err          error // why this text has no probability; other texts are not affected
 }
 
-// Score returns the probability of each answer given its source; a language model scores the targets alone. Both have at most 10,000 tokens.
+// Score returns the probability of each answer given its source; a language model scores the targets alone. Both have at most as many tokens as LoadOptions says.
 func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.Done()
-	found, err := m.model.Score(ctx, pairs, 0)
+	found, err := m.model.Score(ctx, pairs, m.maxSource)
 	if err != nil {
 		return nil, err
 	}
