@@ -35,7 +35,7 @@ func TestNewLabelOfTheOwnFile(t *testing.T) {
 	}
 	_, err = task.Drawn(func() task.Example { return opened.Training(1, 0) })
 	var refused *task.ExampleError
-	if !errors.As(err, &refused) || !strings.Contains(err.Error(), `the data have 1 labels that the run was not trained with, ["new"]: leave these rows out`) {
+	if !errors.As(err, &refused) || !strings.Contains(err.Error(), `the data have 1 label that the run was not trained with, ["new"]: leave these rows out`) {
 		t.Errorf("training draws: %v", err)
 	}
 }

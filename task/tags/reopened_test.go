@@ -33,7 +33,7 @@ func TestNewTagOfTheOwnFile(t *testing.T) {
 		}
 	}
 	_, err = task.Drawn(func() task.Example { return opened.Training(1, 0) })
-	if found == 0 || err == nil || !strings.Contains(err.Error(), `the data have 1 tags that the run was not trained with, ["NEW"]`) {
+	if found == 0 || err == nil || !strings.Contains(err.Error(), `the data have 1 tag that the run was not trained with, ["NEW"]`) {
 		t.Errorf("%d new tags; training draws: %v", found, err)
 	}
 }

@@ -161,7 +161,7 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	}
 	t.notes = append(t.notes,
 		fmt.Sprintf("%s for training, %d for choosing a checkpoint, %d for evaluation", quantity.Regular(len(p.training), "examples"), len(p.validation), len(p.evaluation)),
-		fmt.Sprintf("%s, %s; the most frequent, %q, is %.3f of %s", quantity.Regular(len(tags), "tags"), marks, top, float64(trained[top])/float64(words), quantity.Of(words, "training word", "training words")))
+		fmt.Sprintf("%s, %s; the most frequent, %q, is %.3f of the %s", quantity.Regular(len(tags), "tags"), marks, top, float64(trained[top])/float64(words), quantity.Of(words, "training word", "training words")))
 	t.notes = append(t.notes, task.FewNotes("sentences", len(p.validation), len(p.evaluation))...)
 	t.notes = append(t.notes, tabular.ClassNotes("tags", tags, words)...)
 	if untrained := slices.DeleteFunc(slices.Clone(tags), func(tag string) bool { return trained[tag] > 0 }); len(untrained) > 0 {
