@@ -22,8 +22,8 @@ type completionRequest struct {
 	Model       *string         `json:"model"`
 	Prompt      json.RawMessage `json:"prompt"`      // a string or an array of strings
 	MaxTokens   *whole          `json:"max_tokens"`  // missing: enough for the task
-	Temperature *real           `json:"temperature"` // missing or 0: greedy decoding
-	TopP        *real           `json:"top_p"`
+	Temperature *decimal        `json:"temperature"` // missing or 0: greedy decoding
+	TopP        *decimal        `json:"top_p"`
 	N           *whole          `json:"n"`
 	Seed        *whole          `json:"seed"` // missing: other answers each time
 	Stop        json.RawMessage `json:"stop"` // a string or an array of strings, before which answers end

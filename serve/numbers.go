@@ -50,16 +50,16 @@ func (w whole) between(field string, limit int) (int, error) {
 	return int(w.value), nil
 }
 
-// real is a number of a request. One that is too large for a float64 is infinite.
-type real float64
+// decimal is a number of a request. One that is too large for a float64 is infinite.
+type decimal float64
 
 // UnmarshalJSON reads a number.
-func (r *real) UnmarshalJSON(data []byte) error {
+func (r *decimal) UnmarshalJSON(data []byte) error {
 	f, ok := numberOf(data)
 	if !ok {
 		return notNumber[float64](data)
 	}
-	*r = real(f)
+	*r = decimal(f)
 	return nil
 }
 

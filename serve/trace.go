@@ -22,8 +22,8 @@ type traceRequest struct {
 
 // exitJSON is an exit of a model, one of the rules of /v1/models with a setting.
 type exitJSON struct {
-	Rule    string `json:"rule"`
-	Setting real   `json:"setting"`
+	Rule    string  `json:"rule"`
+	Setting decimal `json:"setting"`
 }
 
 // maxExitSteps is the largest number of steps of an exit: a graph contains every step, and compiling it cannot be interrupted.

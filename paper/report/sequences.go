@@ -33,6 +33,7 @@ func sequenceAccuracies(runs []run, set string) []float64 {
 
 // sequences writes a table whose cells are decoded sequences, block by block: the rows of the paper's layout, or those of the details.
 func (p *page) sequences(t paper.Table, detail bool) {
+	all := t
 	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r paper.Row) bool { return r.Detail != detail })
 	for _, block := range blocks(t) {
 		if block != "" {
@@ -80,7 +81,7 @@ func (p *page) sequences(t paper.Table, detail bool) {
 		for _, c := range t.Columns {
 			p.printf(" [%s](%s/%s)", c.Title, p.folder, lengthFigure(c))
 		}
-		p.printf(".%s\n\n", p.logged(t))
+		p.printf(".%s%s\n\n", p.largerTests(all), p.logged(t))
 	}
 }
 
