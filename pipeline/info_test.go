@@ -116,7 +116,7 @@ func TestInfo(t *testing.T) {
 			t.Errorf("%s: %+v", name, i)
 		}
 	}
-	// Caught when planted: the remedy for the configuration only; errors that are not ErrDamaged, of one file or of all.
+	// Caught when planted: the remedy for the configuration only; errors that are not ErrDamaged.
 	for _, file := range []string{"vocabulary.json", "paths.json"} {
 		for content, want := range map[string]string{
 			"": "there is no value: restore the file", `{"relative_to`: "ends before the value does: restore the file", "{]": ": restore the file", "\"\xff\"": "not valid UTF-8: restore the file",

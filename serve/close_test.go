@@ -10,8 +10,7 @@ import (
 )
 
 // A server that is closed while requests come answers each: as usual, or with status 503. Close waits for those that use a model, and what
-// comes later gets 503 everywhere. Run it with -race. Caught when planted: a model that is used after Close; one without the mutex; Close that
-// does not wait; a second Close that returns before the first.
+// comes later gets 503 everywhere. Run it with -race. Caught when planted: Close that does not wait.
 func TestClose(t *testing.T) {
 	s, web := opened(t, Options{})
 	held, err := s.models[0].use()

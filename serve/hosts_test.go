@@ -13,8 +13,7 @@ import (
 )
 
 // Without a token, a connection to a loopback address is answered only under names that are surely this machine's, also for paths that need no
-// token: a page of another site cannot make its name lead here. Caught when planted: no check; one of the beginning of a name; ports that are
-// compared; a check with a token, or of connections from other machines; hosts that are not known; * as a name; paths without check.
+// token: a page of another site cannot make its name lead here. Caught when planted: no check; one with a token.
 func TestHosts(t *testing.T) {
 	loopback, other := &net.TCPAddr{IP: net.IPv6loopback, Port: 80}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}
 	ours := []string{"localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:8080"}
@@ -60,7 +59,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// A real connection to a loopback address is known as one. Caught when planted: an address that is not looked up.
+// A real connection to a loopback address is known as one. Caught when planted: no check.
 func TestHostOfConnection(t *testing.T) {
 	_, web := opened(t, Options{})
 	for host, want := range map[string]int{"localhost": http.StatusOK, "evil.example": http.StatusForbidden} {
@@ -81,7 +80,7 @@ func TestHostOfConnection(t *testing.T) {
 	}
 }
 
-// Names that no request can have, and tokens that no header can have, are errors at the start. Caught when planted: no check of either.
+// Names that no request can have, and tokens that no header can have, are errors at the start.
 func TestHostsAndTokenOfOptions(t *testing.T) {
 	for want, options := range map[string][]Options{
 		"Options.Hosts[1] is ": {{Hosts: []string{"good", ""}}, {Hosts: []string{"good", "http://a.example"}}, {Hosts: []string{"good", "a.example:80"}}, {Hosts: []string{"good", "[::1]"}}, {Hosts: []string{"good", "a b"}}},

@@ -17,8 +17,7 @@ import (
 )
 
 // Whole numbers may be written in any form, and one out of range is not called one of the wrong type; an element of a list has its index.
-// Caught when planted: forms that are refused; a fraction that is rounded; a number that wraps around; a message without the limits; a message
-// without an index.
+// Caught when planted: forms that are refused; a message without an index.
 func TestNumbers(t *testing.T) {
 	_, web := opened(t, Options{})
 	for path, cases := range map[string]map[string]string{

@@ -146,8 +146,7 @@ func stays(line, why string) bool {
 
 // A checkpoint that could not be loaded is loaded once the cause is gone, which need not concern its file: at the next look after the first
 // failure, after a pause that grows with the number of failures, and always by Reload. The error is logged once. Another checkpoint ends
-// the pause. Caught when planted: a checkpoint that counts as tried before it is loaded; no pause; a pause of Reload; a pause for another
-// checkpoint; a pause without end.
+// the pause. Caught when planted: a checkpoint that counts as tried before it is loaded; no pause; a pause without end.
 func TestReloadAfterFailure(t *testing.T) {
 	for _, failures := range []int{1, 4, 40} {
 		dir := copied(t, "copy")
@@ -182,6 +181,7 @@ func TestReloadAfterFailure(t *testing.T) {
 }
 
 // While a checkpoint is left out, another one that is marked is loaded at once, and so is the same one by Reload.
+// Caught when planted: a pause for another checkpoint.
 func TestPause(t *testing.T) {
 	for name, end := range map[string]func(s *Server, save func() error) error{
 		"another checkpoint": func(s *Server, save func() error) error { return save() },

@@ -147,7 +147,7 @@ func TestWatchWithoutReader(t *testing.T) {
 
 // SIGHUP loads a better checkpoint, and the server goes on; each signal is a line at the beginning and one with the outcome: also if there
 // is nothing to load, and if an error is that of the last signal. Caught when planted: a signal that ends the server; one that loads
-// nothing; one without outcome.
+// nothing.
 func TestServeReloadsAtHangup(t *testing.T) {
 	dir, log, best := openedCopy(t)
 	s := startServe(t, dir)
@@ -189,7 +189,6 @@ func hangUp(t *testing.T, s *served, want ...string) {
 }
 
 // Without a token, requests for other hosts than this machine are refused, but for a --host.
-// Caught when planted: a --host that is dropped.
 func TestServeHosts(t *testing.T) {
 	for _, c := range []struct {
 		args []string
