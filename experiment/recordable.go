@@ -45,7 +45,8 @@ func locate(path string, v reflect.Value, problem error, depth int) error {
 	return fmt.Errorf("%s cannot be recorded as JSON: %w", path, problem)
 }
 
-// unrecordedPart returns the first field or element of a value that JSON cannot record, how its path continues that of the value, and the error.
+// unrecordedPart returns the first field or element of a value that JSON cannot record, how its path continues that of the value, and the
+// error.
 func unrecordedPart(v reflect.Value) (place string, part reflect.Value, err error) {
 	if !v.IsValid() {
 		return "", v, nil

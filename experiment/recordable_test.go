@@ -43,8 +43,8 @@ type (
 // MarshalJSON returns an error.
 func (Mute) MarshalJSON() ([]byte, error) { return nil, errors.New("silence") }
 
-// Validate and Set return an error for a field that JSON cannot record, and name it; before, JSON panicked. What JSON records, or leaves out,
-// is valid. Caught when planted: no check of a part.
+// Validate and Set return an error for a field that JSON cannot record, and name it; before, JSON panicked. What JSON records, or leaves
+// out, is valid. Caught when planted: no check of a part.
 func TestFieldsThatJSONCannotRecord(t *testing.T) {
 	fixed := halting.Fixed{Steps: 2}
 	circle := &Inner{}

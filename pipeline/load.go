@@ -233,8 +233,8 @@ func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 	return log.WriteJSON(vocabularyFile, v)
 }
 
-// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced. Errors are [runlog.ErrDamaged], except
-// those of the system.
+// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced. Errors are [runlog.ErrDamaged],
+// except those of the system.
 func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 	v, err = readVocabularyFiles(log)
 	if system := (*fs.PathError)(nil); err == nil || errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist) {

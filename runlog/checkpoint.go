@@ -162,8 +162,9 @@ func (r *Run) Load(step int64) (*Checkpoint, error) {
 	return c, nil
 }
 
-// Latest returns the newest intact checkpoint, and the damaged ones that are newer, newest first. The error is ErrNoCheckpoint if
-// there is none, also ErrDamaged if all are damaged, and a *MissingError if there was one that is marked as best. A checkpoint that cannot be read for another reason is an error as well.
+// Latest returns the newest intact checkpoint, and the damaged ones that are newer, newest first. The error is ErrNoCheckpoint if there is
+// none, also ErrDamaged if all are damaged, and a *MissingError if there was one that is marked as best. A checkpoint that cannot be read
+// for another reason is an error as well.
 func (r *Run) Latest() (*Checkpoint, []Refused, error) {
 	steps, err := r.Steps()
 	if err != nil {

@@ -44,7 +44,8 @@ func (r *Run) WriteFile(name string, content []byte) error {
 // ReadFile reads a file of the run directory. The error is fs.ErrNotExist if there is none.
 func (r *Run) ReadFile(name string) ([]byte, error) { return regularfile.Read(r.path(name)) }
 
-// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none, and ErrDamaged if its content is another.
+// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none, and ErrDamaged if its content is
+// another.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 
 func readStamped(path string, v any) error {

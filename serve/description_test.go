@@ -94,8 +94,8 @@ func schemas(t *testing.T) map[string]described {
 	return d.Components.Schemas
 }
 
-// A request may lack the fields that the description does not require, and others may not; a field may be null where the description says so.
-// Caught when planted: a field that is required and not described so; one that may be null and is not described so.
+// A request may lack the fields that the description does not require, and others may not; a field may be null where the description says
+// so. Caught when planted: a field that is required and not described so; one that may be null and is not described so.
 func TestRequiredFields(t *testing.T) {
 	_, web := opened(t, Options{})
 	all := schemas(t)

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// Follow reloads models whose run directories mark another checkpoint as the best, as Reload does, until ctx ends or the server is closed. It looks
-// every interval, and does nothing if that is not positive. An error is logged once, however many looks in a row it lasts. A checkpoint
-// that could not be loaded is tried again at the next look, and then less and less often.
+// Follow reloads models whose run directories mark another checkpoint as the best, as Reload does, until ctx ends or the server is closed.
+// It looks every interval, and does nothing if that is not positive. An error is logged once, however many looks in a row it lasts. A
+// checkpoint that could not be loaded is tried again at the next look, and then less and less often.
 func (s *Server) Follow(ctx context.Context, interval time.Duration) {
 	if interval <= 0 {
 		return

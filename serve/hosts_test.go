@@ -12,8 +12,8 @@ import (
 	"universal-transformer/engine/enginetest"
 )
 
-// Without a token, a connection to a loopback address is answered only under names that are surely this machine's, also for paths that need no
-// token: a page of another site cannot make its name lead here. Caught when planted: no check; one with a token.
+// Without a token, a connection to a loopback address is answered only under names that are surely this machine's, also for paths that need
+// no token: a page of another site cannot make its name lead here. Caught when planted: no check; one with a token.
 func TestHosts(t *testing.T) {
 	loopback, other := &net.TCPAddr{IP: net.IPv6loopback, Port: 80}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}
 	ours := []string{"localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:8080"}

@@ -47,8 +47,8 @@ func TestReload(t *testing.T) {
 	old.users.Done()
 }
 
-// Another run with a best checkpoint of the same step is loaded: where a symbolic link leads to it, and where a folder was replaced. So is a
-// checkpoint that was not complete at the last look. Each is loaded once. Caught when planted: a comparison of steps alone.
+// Another run with a best checkpoint of the same step is loaded: where a symbolic link leads to it, and where a folder was replaced. So is
+// a checkpoint that was not complete at the last look. Each is loaded once. Caught when planted: a comparison of steps alone.
 func TestAnotherRunOfTheSameStep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "copy")
 	run, other := copied(t, "run"), copied(t, "other")
@@ -95,9 +95,9 @@ func TestAnotherRunOfTheSameStep(t *testing.T) {
 	}
 }
 
-// A mark that cannot be read, and a run directory that is gone, are logged once each while following, and again when they come back; the model
-// stays. Reload says it each time. Caught when planted: errors that are dropped, an error at every look, one that is not forgotten, an error
-// that Reload returns once.
+// A mark that cannot be read, and a run directory that is gone, are logged once each while following, and again when they come back; the
+// model stays. Reload says it each time. Caught when planted: errors that are dropped, an error at every look, one that is not forgotten,
+// an error that Reload returns once.
 func TestMarkThatCannotBeRead(t *testing.T) {
 	dir := copied(t, "copy")
 	var said []string

@@ -164,7 +164,8 @@ func same(a, b string) bool {
 	return errFirst == nil && errSecond == nil && os.SameFile(first, second)
 }
 
-// Close frees the models, after the requests that use them. Requests that come later are answered with status 503, and [Server.Follow] ends.
+// Close frees the models, after the requests that use them. Requests that come later are answered with status 503, and [Server.Follow]
+// ends.
 func (s *Server) Close() {
 	for _, e := range s.models {
 		e.close()
@@ -187,8 +188,8 @@ const (
 	maxHeaderBytes = 1 << 16
 )
 
-// Serve answers requests until ctx ends, and then logs how many are in progress, and waits until they have their answers, but not longer than for
-// computing one. It closes the listener.
+// Serve answers requests until ctx ends, and then logs how many are in progress, and waits until they have their answers, but not longer
+// than for computing one. It closes the listener.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: s.Handler(), ErrorLog: log.New(io.Discard, "", 0),
