@@ -36,7 +36,7 @@ func (c Translation) withShare(f files) Translation {
 			break
 		}
 	}
-	c.HeldOut = max(defaultHeldOut, min(mostHeldOut, float64(c.MinHeldOut)/float64(max(pairs, 1))))
+	c.HeldOut = max(defaultHeldOut, min(maxHeldOut, float64(c.MinHeldOut)/float64(max(pairs, 1))))
 	return c
 }
 
