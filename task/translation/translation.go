@@ -16,7 +16,7 @@ import (
 const (
 	defaultMaxLength = 256 // subwords, as in the authors' code
 	defaultHeldOut   = 0.02
-	maxHeldOut      = 0.1  // share that MinHeldOut holds out at most
+	maxHeldOut       = 0.1  // share that MinHeldOut holds out at most
 	longestHeldOut   = 1000 // subwords of a pair that is not trained on
 )
 
