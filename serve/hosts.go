@@ -31,6 +31,9 @@ func (s *Server) hosted(r *http.Request) bool {
 		return true
 	}
 	name := hostName(r.Host)
+	if r.Host == "" { // HTTP/1.0, which no browser speaks
+		return true
+	}
 	if address, err := netip.ParseAddr(name); err == nil && address.IsLoopback() {
 		return true
 	}

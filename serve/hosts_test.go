@@ -16,8 +16,8 @@ import (
 // no token: a page of another site cannot make its name lead here. Caught when planted: no check; one with a token.
 func TestHosts(t *testing.T) {
 	loopback, other := &net.TCPAddr{IP: net.IPv6loopback, Port: 80}, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 80}
-	ours := []string{"localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:8080"}
-	foreign := []string{"", "evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example:80", "localhostx", "192.0.2.1", "[2001:db8::1]:80", "::1]x", "*"}
+	ours := []string{"", "localhost", "LocalHost:8080", "127.0.0.1", "127.0.0.1:1", "127.1.2.3", "[::1]", "[::1]:8080"}
+	foreign := []string{":80", "evil.example", "evil.example:8080", "localhost.evil.example", "127.0.0.1.evil.example:80", "localhostx", "192.0.2.1", "[2001:db8::1]:80", "::1]x", "*"}
 	for name, c := range map[string]struct {
 		options Options
 		address net.Addr // to which the client connected

@@ -23,7 +23,8 @@ are adjusted for the number of pairs (Holm). Runs that answered other examples a
 perplexities of other tokens and BLEU of other tokenizers.
 
 --out writes one page instead, which also has the curves of training over updates and over time and
-needs no network; --out - writes it to the standard output. --curves does not load the models: no scores, tests and answers.
+needs no network; --out - writes it to the standard output. --curves does not load the models: no
+scores, tests and answers.
 
 What is not a run, or has no readable configuration, is reported and skipped; it is an error if
 fewer than two runs remain, or if none can be evaluated on the file of --data. Of damaged metrics,

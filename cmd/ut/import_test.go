@@ -47,7 +47,7 @@ func TestImport(t *testing.T) {
 	}
 	succeeds(t, "export", out)
 	checkFailure(t, ut(t, imported("--heads", "4", "--target-space", "3")...), 1, "already holds a run")
-	if r := ut(t, "train", "--resume", out); r.code == 0 || !strings.Contains(r.stderr, "weights only: start a new run from them with training.pretrained: ut train RECIPE --pretrained "+out) {
+	if r := ut(t, "train", "--resume", out); r.code == 0 || !strings.Contains(r.stderr, "weights only: start a new run from them with training.pretrained: ") || !strings.Contains(r.stderr, " train RECIPE --pretrained "+out) {
 		t.Errorf("resumed: %+v", r)
 	}
 }

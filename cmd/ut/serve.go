@@ -40,8 +40,8 @@ after the requests in progress; the second one ends it at once. SIGHUP loads bet
 The server listens on the loopback interface. An --address that other machines can reach needs a
 token, in the file of --token-file or in the environment variable UT_TOKEN. Clients send it in the
 header "Authorization: Bearer TOKEN". There is no encryption: use a proxy with TLS outside a trusted
-network. Without a token, requests must name localhost, a loopback address, the host of --address or a
---host: pages of other sites cannot pass as this one.`
+network. Without a token, requests must name localhost, a loopback address, the host of --address
+or a --host: pages of other sites cannot pass as this one.`
 
 // serveFlags holds the flags of ut serve.
 type serveFlags struct {

@@ -37,10 +37,13 @@ var attacks = []struct {
 	{"script tags", func(rng *rand.Rand) string {
 		return posted(`{"prompt": "<script>alert(1)</script>", "model": "<script>` + fmt.Sprint(rng.IntN(9)) + `</script>"}`)
 	}, []int{404}},
-	{"script tags in the path", func(*rand.Rand) string { return "GET /<script>alert(1)</script> HTTP/1.1\r\nHost: x\r\n\r\n" }, []int{404}},
+	{"names of other hosts", func(rng *rand.Rand) string {
+		return "GET /v1/models HTTP/1.1\r\nHost: " + pick(rng, "example.org", "localhost.example.org", "10.0.0.1", "example.org:8080") + "\r\n\r\n"
+	}, []int{403}},
+	{"script tags in the path", func(*rand.Rand) string { return "GET /<script>alert(1)</script> HTTP/1.1\r\nHost: localhost\r\n\r\n" }, []int{404}},
 	{"other paths", func(rng *rand.Rand) string {
 		return "GET " + pick(rng, "/../../../etc/passwd", "/..%2f..%2f..%2fetc%2fpasswd", "/page/../../etc/passwd", "//etc/passwd", "/%00", "/v1/models/../../etc/passwd", `/..\..\etc\passwd`, "/page.js/../main.go") +
-			" HTTP/1.1\r\nHost: x\r\n\r\n"
+			" HTTP/1.1\r\nHost: localhost\r\n\r\n"
 	}, []int{404}},
 	{"paths in models", func(rng *rand.Rand) string {
 		return posted(`{"prompt": "1", "model": "` + pick(rng, "../../etc/passwd", "/etc/passwd", "reverse/../reverse", "file:///etc/passwd", "\\u0000") + `"}`)
@@ -49,29 +52,29 @@ var attacks = []struct {
 		return posted(`{"prompt": "` + strings.Repeat("7", 1<<20+rng.IntN(1<<20)) + `"}`)
 	}, []int{413, 0}},
 	{"promised bodies", func(*rand.Rand) string {
-		return "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 999999999999\r\n\r\n" + strings.Repeat("a", 2<<20)
+		return "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 999999999999\r\n\r\n" + strings.Repeat("a", 2<<20)
 	}, []int{413, 0}},
 	{"endless headers", func(*rand.Rand) string {
-		return "GET /healthz HTTP/1.1\r\nHost: x\r\n" + strings.Repeat("X-More: "+strings.Repeat("a", 1000)+"\r\n", 200)
+		return "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-More: "+strings.Repeat("a", 1000)+"\r\n", 200)
 	}, []int{431, 0}},
 	{"endless line", func(*rand.Rand) string { return "GET /" + strings.Repeat("a", 300_000) }, []int{431, 414, 400, 0}},
 	{"no HTTP", func(rng *rand.Rand) string {
 		return pick(rng, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\r\n\r\n", "hello\r\n\r\n", "\r\n\r\n\r\n\r\n", "GET\r\n\r\n", "GET / HTTP/9.9\r\n\r\n", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n")
 	}, []int{400, 404, 405, 505, 0}},
 	{"two lengths", func(*rand.Rand) string {
-		return "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}aa"
+		return "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\n{}aa"
 	}, []int{400}},
 	{"bad chunks", func(*rand.Rand) string {
-		return "POST /v1/completions HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"
+		return "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n{}\r\n0\r\n\r\n"
 	}, []int{400}},
 	{"other methods", func(rng *rand.Rand) string {
-		return pick(rng, "DELETE", "PUT", "TRACE", "OPTIONS", "GET") + " /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+		return pick(rng, "DELETE", "PUT", "TRACE", "OPTIONS", "GET") + " /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n"
 	}, []int{405}},
 	{"another origin", func(*rand.Rand) string {
-		return strings.Replace(posted(`{"prompt": "1"}`), "Host: x\r\n", "Host: x\r\nOrigin: http://example.org\r\nSec-Fetch-Site: cross-site\r\n", 1)
+		return strings.Replace(posted(`{"prompt": "1"}`), "Host: localhost\r\n", "Host: localhost\r\nOrigin: http://example.org\r\nSec-Fetch-Site: cross-site\r\n", 1)
 	}, []int{403}},
 	{"half a body", func(*rand.Rand) string {
-		return "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"prompt\": " // and then the end
+		return "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{\"prompt\": " // and then the end
 	}, []int{400, 0}},
 }
 
@@ -79,7 +82,7 @@ func pick(rng *rand.Rand, list ...string) string { return list[rng.IntN(len(list
 
 // posted is a request with a body.
 func posted(body string) string {
-	return fmt.Sprintf("POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	return fmt.Sprintf("POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 }
 
 // broken is a body that is cut off or damaged.
@@ -113,7 +116,7 @@ func attack(ctx context.Context, address string, n int, slow bool) *outcomes {
 	var all sync.WaitGroup
 	if slow {
 		for i := range 64 {
-			text := []string{"P", "POST /v1/completions HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{"}[i%2]
+			text := []string{"P", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n{"}[i%2]
 			all.Go(func() { o.send(ctx, address, "slow", text, false, []int{408, 400}) })
 		}
 	}
