@@ -30,10 +30,10 @@ func (s *Server) hosted(r *http.Request) bool {
 	if len(hosts) == 0 && (s.options.Token != "" || !local(r)) || slices.Contains(hosts, anyHost) {
 		return true
 	}
-	name := hostName(r.Host)
 	if r.Host == "" { // HTTP/1.0, which no browser speaks
 		return true
 	}
+	name := hostName(r.Host)
 	if address, err := netip.ParseAddr(name); err == nil && address.IsLoopback() {
 		return true
 	}
