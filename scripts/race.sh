@@ -12,10 +12,10 @@ race -skip '^TestLongWords$' ./subword
 background() {
 	race -run '^Test(SharedExecutable|SameBits|SpareMemory|Conformance|Graphs)$/threads=3' ./cpu
 	race -run '^Test(Closed|CallsWhileClosing|InterruptedEarly|Service)$' .
-	race -run '^Test(CancelledLineIsOpen|CloseFreesTheDecoder|ConcurrentUse|ExitDuringLargeRequest|InTurns|LargeRequests|OneRequestIsGivenUp|PanicReachesItsCaller|SmallRequestBesideLargeOne|TraceWhileExitChanges)$' ./pipeline
+	race -run '^Test(CancelledLineIsOpen|CloseFreesTheDecoder|ConcurrentUse|EvaluateLetsOthersCompute|ExitDuringLargeRequest|InTurns|LargeRequests|OneRequestIsGivenUp|PanicReachesItsCaller|SmallRequestBesideLargeOne|TraceWhileExitChanges)$' ./pipeline
 }
 background &
-race -run '^Test(FollowUnderTraffic|MarkedWhileLoading|Panic|PiecesArriveAtOnce|QueueIsFull|Reload|RequestsEnd|Shutdown|SlowBody|StreamOfSteps|TracesWait)$' ./serve
+race -run '^Test(Close|FollowUnderTraffic|MarkedWhileLoading|Panic|PiecesArriveAtOnce|QueueIsFull|Reload|RequestsEnd|Shutdown|SlowBody|StreamOfSteps|TracesWait)$' ./serve
 race -run '^Test(CellsResumeAndAreDoneOnce|FailuresStayAlone|InterruptWhileReading)$' ./sweep
 race -run '^Test(AllRanksForget|InterruptedAtOnce|OneRanksErrorIsEverybodys|RanksComeToTheSameBits|StreamsOfBatches)$' ./training
 wait $!

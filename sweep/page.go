@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"bytes"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -51,6 +52,9 @@ func WritePage(w io.Writer, name string, cells []Cell, list []Summary) error {
 	}
 	return pageTemplate.Execute(w, page)
 }
+
+// IsPage reports whether an HTML page was written by [WritePage].
+func IsPage(html []byte) bool { return bytes.Contains(html, []byte("<th>cell</th><th>seeds</th>")) }
 
 // charts returns a chart of validation losses for every cell, all with the same vertical axis.
 func charts(cells []Cell, list []Summary) []plot.Lines {

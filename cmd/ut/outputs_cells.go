@@ -31,5 +31,17 @@ func checkCells(cells []sweep.Cell, flag, folder, page string, keep ...kept) err
 			}
 		}
 	}
-	return nil
+	return checkPage(flag, folder, page)
+}
+
+// checkPage returns an error if there is a page that no sweep has written, as in the folder of a site.
+func checkPage(flag, folder, page string) error {
+	if page == "" {
+		return nil
+	}
+	html, err := os.ReadFile(page)
+	if err != nil || sweep.IsPage(html) { // a missing one, or an error that writing it has too
+		return nil
+	}
+	return usagef("--%s %s: %s was not written by a sweep, which would overwrite it: choose another folder", flag, folder, page)
 }

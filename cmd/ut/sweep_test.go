@@ -55,6 +55,13 @@ func TestSweep(t *testing.T) {
 	if failed != "" || strings.Count(text, "6 updates in") != 4 || !strings.Contains(text, "best by validation") || !strings.Contains(text, "page: "+filepath.Join(out, "index.html")) {
 		t.Fatalf("%s, %s", text, failed)
 	}
+	own := t.TempDir() // the page of something else stays; caught when planted: no check
+	if err := os.WriteFile(filepath.Join(own, "index.html"), []byte("<h1>mine</h1>"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, failed := sweepOutput(t, file, "--out", own); !strings.Contains(failed, "index.html was not written by a sweep, which would overwrite it: choose another folder") {
+		t.Errorf("a foreign page: %q", failed)
+	}
 	page, err := os.ReadFile(filepath.Join(out, "index.html"))
 	if err != nil || strings.Count(string(page), "<polyline") != 4 {
 		t.Errorf("the page has %d curves, want 4; %v", strings.Count(string(page), "<polyline"), err)
