@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/seed"
 )
 
@@ -32,8 +33,8 @@ func FewNotes(unit string, validation, test int) []string {
 	if min(validation, test) >= fewHeldOut {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d %s for validation and %d for testing: with fewer than %d, scores depend much on chance; add data or raise task.held_out",
-		validation, unit, test, fewHeldOut)}
+	return []string{fmt.Sprintf("%s for validation and %d for testing: with fewer than %d, scores depend much on chance; add data or raise task.held_out",
+		quantity.Regular(validation, unit), test, fewHeldOut)}
 }
 
 // HeldOut returns the test or the validation part in the order of the file; with a Count below its size, that many examples of it,

@@ -10,6 +10,7 @@ import (
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/capacity"
 	"universal-transformer/internal/objective"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/tensorboard"
 	"universal-transformer/universal"
@@ -44,7 +45,7 @@ func (t *Trainer) validate() error {
 	if universal.Adaptive(t.Model) {
 		shown = fmt.Sprintf(", ponder %.2f%s", tally.Ponder(), shown)
 	}
-	accuracy := fmt.Sprintf("token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %.0f sequences)", tally.TokenAccuracy(), tally.SequenceAccuracy(), tally.Sequences)
+	accuracy := fmt.Sprintf("token accuracy %.4f, sequence accuracy %.4f (teacher-forced, %s)", tally.TokenAccuracy(), tally.SequenceAccuracy(), quantity.Regular(int(tally.Sequences), "sequences"))
 	if ofClasses(tally) {
 		accuracy = fmt.Sprintf("accuracy %.4f (%.0f examples)", tally.TokenAccuracy(), tally.Sequences)
 	}

@@ -40,6 +40,22 @@ func jobBackend(name string, jobs int) (job string, threads int) {
 	return name, runtime.GOMAXPROCS(0)
 }
 
+// remark prints what can hardly be meant in the configurations of cells without a result, once for all seeds.
+func remark(c *cobra.Command, cells []sweep.Cell) {
+	said := map[string]bool{}
+	for _, cell := range cells {
+		if _, _, done, err := cell.Done(); done || err != nil {
+			continue
+		}
+		for _, line := range cell.Run.Remarks() {
+			if text := cell.Recipe + ": " + line; !said[text] {
+				said[text] = true
+				c.PrintErrln("ut: note:", text)
+			}
+		}
+	}
+}
+
 // trainCells trains and measures cells, several jobs at a time. out receives a line per result; again tells how an interrupted command
 // continues.
 func trainCells(c *cobra.Command, out io.Writer, group *parallel.Group, backend string, jobs int, cells []sweep.Cell, again string) error {

@@ -114,6 +114,9 @@ func (f *planFlags) run(c *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
+	for _, line := range r.Remarks(f.sets...) {
+		c.PrintErrln("ut: note:", line)
+	}
 	return using(f.backend, func(backend compute.Backend) error {
 		e, err := f.estimate(c, backend, r)
 		switch {

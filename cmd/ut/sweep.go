@@ -191,6 +191,7 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {
 		return err
 	}
+	remark(c, cells)
 	out := c.OutOrStdout()
 	if f.asJSON {
 		out = c.ErrOrStderr()

@@ -44,6 +44,18 @@ func sweepOutput(t *testing.T, args ...string) (text, failed string) {
 	return r.stdout, ""
 }
 
+// What can hardly be meant is said once for each cell, while it has no result. Caught when planted: notes for each seed; notes on what is done.
+func TestSweepRemarks(t *testing.T) {
+	dir := t.TempDir()
+	file := pairsSweep(t, dir)
+	for i, want := range []int{2, 0} {
+		r := ut(t, "sweep", file, "--out", filepath.Join(dir, "out"))
+		if n := strings.Count(r.stderr, "ut: note: "); r.code != 0 || n != want || n > 0 && !strings.Contains(r.stderr, "ut: note: one: training.schedule warms up until update 200, but training.steps is 6: ") {
+			t.Errorf("call %d: %+v", i+1, r)
+		}
+	}
+}
+
 // A sweep trains all runs, prints the table and writes the page. A second call trains nothing, and its JSON has the same figures.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()
