@@ -20,7 +20,7 @@ func TestOwnerOf(t *testing.T) {
 	}
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(filepath.Join(dir, configFile), link); err != nil {
-		t.Skip(err)
+		t.Skipf("this system makes no symbolic links: %v", err)
 	}
 	folder, err := filepath.EvalSymlinks(dir)
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 type trainCommand struct {
 	program string
 	flags   string   // " --backend xla:cpu --devices 2"
-	sets    []string // assignments and --accept-data of a resume
+	changes []change // that a resume was given
 	ranks   int
 }
 
@@ -41,11 +41,11 @@ func trainCommandOf(c *cobra.Command, group *parallel.Group) trainCommand {
 		return t // the configuration of a new run has the assignments
 	}
 	if accepted, err := c.Flags().GetBool("accept-data"); err == nil && accepted {
-		t.sets = append(t.sets, "--accept-data")
+		t.changes = append(t.changes, change{flag: "accept-data"})
 	}
 	assignments, _ := c.Flags().GetStringArray("set")
 	for _, a := range assignments {
-		t.sets = append(t.sets, "--set "+textfile.Quoted(a))
+		t.changes = append(t.changes, change{"set", a})
 	}
 	return t
 }
@@ -71,17 +71,32 @@ func (t trainCommand) train(arguments string) string {
 // resume returns the command that continues a run.
 func (t trainCommand) resume(dir string) string { return t.train("--resume " + textfile.Quoted(dir)) }
 
-// retry returns the command that resumes a run once more, with another flag, after an error. The flag replaces a former one for the same
-// field.
-func (t trainCommand) retry(dir, flag string) string {
-	field, _, _ := strings.Cut(flag, "=")
+// A change is a flag that changes a run: --accept-data or, with an assignment, --set.
+type change struct{ flag, assignment string }
+
+func (c change) String() string {
+	if c.assignment == "" {
+		return "--" + c.flag
+	}
+	return "--" + c.flag + " " + textfile.Quoted(c.assignment)
+}
+
+// replaces reports whether both changes concern the same field.
+func (c change) replaces(other change) bool {
+	field, _, _ := strings.Cut(c.assignment, "=")
+	otherField, _, _ := strings.Cut(other.assignment, "=")
+	return c.flag == other.flag && field == otherField
+}
+
+// retry returns the command that resumes a run once more, with another change, after an error.
+func (t trainCommand) retry(dir string, another change) string {
 	arguments := "--resume " + textfile.Quoted(dir)
-	for _, set := range t.sets {
-		if set != flag && !strings.HasPrefix(strings.ReplaceAll(set, "'", ""), field+"=") {
-			arguments += " " + set
+	for _, c := range t.changes {
+		if !another.replaces(c) {
+			arguments += " " + c.String()
 		}
 	}
-	return t.train(arguments + " " + flag)
+	return t.train(arguments + " " + another.String())
 }
 
 // anew returns the command that trains the configuration of a run in another directory.
@@ -125,17 +140,17 @@ func (t trainCommand) advice(err error) string {
 	case errors.As(err, &diverged) && diverged.Initial:
 		return ""
 	case errors.As(err, &diverged):
-		flag := fmt.Sprintf("--set training.schedule.%s=%.3g", diverged.Field, diverged.Value)
+		lower := change{"set", fmt.Sprintf("training.schedule.%s=%.3g", diverged.Field, diverged.Value)}
 		if diverged.Saved < 0 && diverged.Broken != "" {
-			return t.anew(diverged.Dir, flag)
+			return t.anew(diverged.Dir, lower.String())
 		}
-		return t.retry(diverged.Dir, flag)
+		return t.retry(diverged.Dir, lower)
 	case errors.As(err, &edited):
-		return t.retry(edited.Dir, "--set FIELD=VALUE")
+		return t.retry(edited.Dir, change{"set", "FIELD=VALUE"})
 	case errors.As(err, &lost):
 		return t.anew(lost.Dir, "")
 	case errors.As(err, &changed):
-		return t.retry(changed.Dir, "--accept-data")
+		return t.retry(changed.Dir, change{flag: "accept-data"})
 	}
 	return adviceOfUse(err)
 }

@@ -55,7 +55,7 @@ func TestCommandsThatContinue(t *testing.T) {
 
 // A command that does not suit a model names the one that does. Caught when planted: decode for a classifier.
 func TestAdviceOfEveryKind(t *testing.T) {
-	labels := write(t, "labels.tsv", strings.Repeat("a good film\tyes\na bad film\tno\nnot good\tno\nnot bad at all\tyes\nfine\tyes\nboring\tno\nso good\tyes\nso bad\tno\n", 1)+manyLabels())
+	labels := write(t, "labels.tsv", "a good film\tyes\na bad film\tno\nnot good\tno\nnot bad at all\tyes\nfine\tyes\nboring\tno\nso good\tyes\nso bad\tno\n"+manyLabels())
 	classifier := quickRun(t, "labels", "own-labels", "task.path="+labels)
 	tagger := quickRun(t, "tags", "own-tags", "task.path="+names(t))
 	for _, c := range []struct{ command, run, want string }{

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"universal-transformer/engine"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/pipeline"
 )
 
@@ -22,7 +23,7 @@ func checkBackend(name string) error { return engine.CheckName(cmp.Or(name, engi
 func warnOfThreads(c *cobra.Command, backend string, processors int) {
 	rank, _ := parallel.Launched()
 	if n := engine.Threads(backend); n > processors && rank == 0 {
-		c.PrintErrf("ut: --backend %s has %d threads for %s: more threads than processors make it slower\n", backend, n, counted(processors, "processor", "processors"))
+		c.PrintErrf("ut: --backend %s has %d threads for %s: more threads than processors make it slower\n", backend, n, quantity.Of(processors, "processor", "processors"))
 	}
 }
 

@@ -26,7 +26,7 @@ func TestOutputsThatWouldDestroyInputs(t *testing.T) {
 	}
 	link := filepath.Join(dir, "link")
 	if err := os.Symlink(other, link); err != nil {
-		t.Skip(err)
+		t.Skipf("this system makes no symbolic links: %v", err)
 	}
 	run := quickRun(t, "pairs", "own-pairs", "task.path="+data, "training.batch.boundaries=[15]")
 	sweep := filepath.Join(dir, "grid.json")
@@ -66,7 +66,7 @@ func TestOutputsThatWouldDestroyInputs(t *testing.T) {
 			t.Errorf("%s has %d bytes, %v", path, len(content), err)
 		}
 	}
-	wrong := filepath.Join(run, "wrong.tsv") // which belongs to nobody, and may be written again
+	wrong := filepath.Join(run, "wrong.tsv") // neither data nor a file of the run, so it may be written twice
 	for range 2 {
 		succeeds(t, "eval", run, "--data", other, "--errors", wrong)
 	}

@@ -12,6 +12,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/progress"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/pipeline"
 	"universal-transformer/training/schedule"
 )
@@ -170,7 +171,7 @@ func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 	if e.Assumed != nil {
 		_ = say("data", "not read; assumed: %s tokens, sequences of %d (--vocabulary, --length)", thousands(e.Assumed.Vocabulary), e.Assumed.Length)
 	}
-	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s%s updates", e.Rows, e.Source, e.Target, counted(e.Batches, "batch", "batches"), upTo, thousands(int(e.Updates)))
+	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s%s updates", e.Rows, e.Source, e.Target, quantity.Of(e.Batches, "batch", "batches"), upTo, thousands(int(e.Updates)))
 	_ = say("parameters", "%s", thousands(e.Parameters))
 	_ = say("memory", "%s: parameters %s, optimizer %s, activations and gradients %s", bytesOf(e.ModelBytes+e.OptimizerBytes+e.WorkBytes), bytesOf(e.ModelBytes), bytesOf(e.OptimizerBytes), bytesOf(e.WorkBytes))
 	err := say("operations", "%.3g an update, %.3g in all%s", e.Operations, e.Operations*float64(e.Updates), depth)
@@ -190,14 +191,6 @@ func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 // speedOf formats a speed.
 func speedOf(s *pipeline.Speed) string {
 	return fmt.Sprintf("%s in all: %.3g updates a second at %.3g operations a second", longTime(s.Seconds), s.UpdatesPerSecond, s.OperationsPerSecond)
-}
-
-// counted formats a number with its noun.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return thousands(n) + " " + many
 }
 
 // bytesOf formats a size in MiB or GiB.

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/pipeline"
 )
 
@@ -36,7 +37,7 @@ With --json: an array of objects with the fields of ut info --json:` + infoField
 				for _, problem := range unreadable {
 					c.PrintErrln("ut:", oneLine(problem))
 				}
-				err = fmt.Errorf("%s cannot be read, and could hold runs", counted(len(unreadable), "folder", "folders"))
+				err = fmt.Errorf("%s cannot be read, and could hold runs", quantity.Of(len(unreadable), "folder", "folders"))
 			case err != nil:
 				return err
 			}

@@ -12,8 +12,8 @@ import (
 // manyClasses is a number of classes from which a file with nearly as many classes as rows is probably a mistake.
 const manyClasses = 20
 
-// MostFrequent returns the class with the highest count, the first in the alphabet of several.
-func MostFrequent(count map[string]int) (top string) {
+// TopClass returns the class with the highest count; of several, the one that is first in the alphabet.
+func TopClass(count map[string]int) (top string) {
 	for class, n := range count {
 		if n > count[top] || n == count[top] && class < top {
 			top = class
@@ -30,7 +30,7 @@ func CheckTrained(what, unit, need string, trained map[string]int, classes []str
 		return nil
 	case len(classes) > 1:
 		return fmt.Errorf("all %s for training have the %s %q, and only those held out have others, %q; lower task.held_out or add %s: %s",
-			unit, what, MostFrequent(trained), others(classes, trained), unit, need)
+			unit, what, TopClass(trained), others(classes, trained), unit, need)
 	}
 	return fmt.Errorf("all %s have the %s %q: %s", unit, what, classes, need)
 }

@@ -199,7 +199,7 @@ func (t *Task) describe(p parts, labels []string, unknown tabular.UnknownTokens)
 		t.notes = append(t.notes, strings.Split(r.String(), "\n")...)
 	}
 	trained := countLabels(p.training)
-	top := tabular.MostFrequent(trained)
+	top := tabular.TopClass(trained)
 	t.notes = append(t.notes, fmt.Sprintf("%s for training, %d for choosing a checkpoint, %d for evaluation", quantity.Regular(len(t.TrainingPart), "examples"), len(t.ValidationPart), len(t.TestPart)),
 		fmt.Sprintf("%s; the most frequent, %q, is %.3f of the training examples", quantity.Regular(len(labels), "labels"), top, float64(trained[top])/float64(len(p.training))))
 	t.notes = append(t.notes, task.FewNotes("texts", len(p.validation), len(p.evaluation))...)

@@ -155,7 +155,7 @@ func (t *Task) describe(p parts, tags []string, unknown tabular.UnknownTokens) {
 	for _, s := range p.training {
 		words += len(s.origin.words)
 	}
-	top, marks := tabular.MostFrequent(trained), "they mark no spans"
+	top, marks := tabular.TopClass(trained), "they mark no spans"
 	if score.SpanTags(tags) {
 		marks = "they mark spans"
 	}
