@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"iter"
+	"slices"
 
 	"universal-transformer/internal/quantity"
 )
@@ -43,25 +45,43 @@ func EmptyAlike(path, alike string) error {
 
 // Repeated counts the rows with the hash of a row of the training part.
 func Repeated[R any](rows, training []R, hash func(R) uint64) (n int) {
-	trained := map[uint64]bool{}
+	waiting := NewTally(slices.Values(rows), hash)
 	for _, r := range training {
-		trained[hash(r)] = true
+		n += waiting.Take(hash(r))
 	}
-	for _, r := range rows {
-		if trained[hash(r)] {
-			n++
-		}
+	return n
+}
+
+// A Tally counts hashes. It takes memory for those of one part, however large the others are.
+type Tally map[uint64]int
+
+// NewTally counts the hashes of rows.
+func NewTally[R any](rows iter.Seq[R], hash func(R) uint64) Tally {
+	c := Tally{}
+	for r := range rows {
+		c[hash(r)]++
 	}
+	return c
+}
+
+// Take returns how often a hash was counted, the first time that it is asked for, and then 0.
+func (c Tally) Take(hash uint64) int {
+	n := c[hash]
+	delete(c, hash)
 	return n
 }
 
 // RepeatedNote is the remark that rows to evaluate on are also in the training part; none if none are. what says what they are: "texts".
 func RepeatedNote[R any](rows, training []R, hash func(R) uint64, what string) []string {
-	n := Repeated(rows, training, hash)
-	if n == 0 {
+	return NoteRepeated(Repeated(rows, training, hash), len(rows), what)
+}
+
+// NoteRepeated is the remark of [RepeatedNote] for a number of rows that are repeated.
+func NoteRepeated(repeated, rows int, what string) []string {
+	if repeated == 0 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d of %d %s are also in the training part", n, len(rows), what)}
+	return []string{fmt.Sprintf("%d of %d %s are also in the training part", repeated, rows, what)}
 }
 
 // Hash is a digest of a text, by which it is held out or not, independently of all other texts.

@@ -1,19 +1,16 @@
 package translation
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
 	"errors"
-	"fmt"
+	"slices"
+
+	"universal-transformer/internal/tabular"
 )
 
 // This file divides pairs and finds those that are in several parts.
 
 // hash is a digest of the source, by which a pair is held out or not.
-func (p pair) hash() uint64 {
-	sum := sha256.Sum256([]byte(p.source))
-	return binary.LittleEndian.Uint64(sum[:])
-}
+func (p pair) hash() uint64 { return tabular.Hash(p.source) }
 
 // errEnough ends the reading of pairs.
 var errEnough = errors.New("the consumer needs no more")
@@ -40,18 +37,6 @@ func (c Translation) withShare(f files) Translation {
 	return c
 }
 
-// tally counts hashes of sources.
-type tally map[uint64]int
-
-// take returns how often a hash occurs, the first time that it is asked for, and then 0.
-func (c tally) take(hash uint64) int {
-	n := c[hash]
-	if n > 0 {
-		delete(c, hash)
-	}
-	return n
-}
-
 // repeated counts the sources, given by their hashes, that are also in the training part; none if that cannot be read. It holds no pair in
 // memory.
 func (c Translation) repeated(sources []uint64) (n int) {
@@ -63,14 +48,11 @@ func (c Translation) repeated(sources []uint64) (n int) {
 		return 0
 	}
 	c = c.withShare(f).resolved()
-	waiting := tally{}
-	for _, hash := range sources {
-		waiting[hash]++
-	}
+	waiting := tabular.NewTally(slices.Values(sources), func(hash uint64) uint64 { return hash })
 	for _, corpus := range c.Training {
 		err := f.pairs(corpus, &report{}, func(p pair) error {
 			if c.partOf(p) == forTraining {
-				n += waiting.take(p.hash())
+				n += waiting.Take(p.hash())
 			}
 			return nil
 		})
@@ -79,12 +61,4 @@ func (c Translation) repeated(sources []uint64) (n int) {
 		}
 	}
 	return n
-}
-
-// repeatedNote is the remark that sources are also in the training part; none if none are.
-func repeatedNote(repeated, of int, what string) []string {
-	if repeated == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of %d %s are also in the training part", repeated, of, what)}
 }

@@ -1,7 +1,6 @@
 package translation
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,6 +10,7 @@ import (
 
 	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/seed"
+	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
@@ -174,17 +174,8 @@ func (t *Task) finish() error {
 	}
 	t.notes = append(t.notes, fmt.Sprintf("%s, in %d subwords", counts, t.pieces.Vocabulary().Size()))
 	t.notes = append(t.notes, task.FewNotes("pairs", len(t.validation), len(t.test))...)
-	for i, part := range [][]task.Example{t.validation, t.test} {
-		waiting := tally{}
-		for _, e := range part {
-			waiting[hash(e)]++
-		}
-		repeated := 0
-		for _, e := range t.training {
-			repeated += waiting.take(hash(e))
-		}
-		t.notes = append(t.notes, repeatedNote(repeated, len(part), [...]string{"validation sources", "test sources"}[i])...)
-	}
+	t.notes = append(t.notes, tabular.RepeatedNote(t.validation, t.training, hash, "validation sources")...)
+	t.notes = append(t.notes, tabular.RepeatedNote(t.test, t.training, hash, "test sources")...)
 	return nil
 }
 
@@ -193,8 +184,7 @@ func hash(e task.Example) uint64 {
 	for _, id := range e.Source {
 		bytes = binary.LittleEndian.AppendUint32(bytes, uint32(id))
 	}
-	sum := sha256.Sum256(bytes)
-	return binary.LittleEndian.Uint64(sum[:])
+	return tabular.Hash(string(bytes))
 }
 
 // Name returns "translation".

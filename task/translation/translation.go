@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"universal-transformer/bleu"
+	"universal-transformer/internal/tabular"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/subword"
 	"universal-transformer/task"
@@ -146,7 +147,7 @@ func (c Translation) Reader(v task.Vocabularies) task.Reader {
 		}
 		examples, hashes, notes, err := Translation{}.examples(v, corpus)
 		if err == nil {
-			notes = append(notes, repeatedNote(c.repeated(hashes), len(hashes), "sources")...)
+			notes = append(notes, tabular.NoteRepeated(c.repeated(hashes), len(hashes), "sources")...)
 		}
 		return examples, notes, err
 	}
