@@ -59,7 +59,7 @@ func TestClose(t *testing.T) {
 	held.users.Done()
 	closes.Wait()
 	for path, body := range map[string]string{
-		"/v1/completions": `{"prompt": "1"}`, "/v1/score": `{"pairs": [{"source": "1", "target": "1"}]}`, "/v1/classify": `{"input": "1"}`, "/v1/trace": `{"input": "1"}`, "/v1/models": "", "/v1/models/copier": "",
+		"/v1/completions": `{"prompt": "1"}`, "/v1/score": `{"pairs": [{"source": "1", "target": "1"}]}`, "/v1/classify": `{"input": "1"}`, "/v1/trace": `{"input": "1"}`, "/v1/models": "", "/v1/models/copier": "", "/healthz": "",
 	} {
 		method := http.MethodPost
 		if body == "" {

@@ -142,6 +142,12 @@ func encode(value any) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
+// writeFailure answers with an error.
+func writeFailure(w http.ResponseWriter, err error) {
+	f := failureOf(err)
+	writeJSON(w, f.status, f.json())
+}
+
 // writeJSON answers with JSON.
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	data, err := encode(value)

@@ -34,7 +34,7 @@ type endpoint struct {
 
 func (s *Server) endpoints() []endpoint {
 	return append(pageEndpoints(), []endpoint{
-		{method: http.MethodGet, path: "/healthz", public: true, show: func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") }},
+		{method: http.MethodGet, path: "/healthz", public: true, show: s.health},
 		{method: http.MethodGet, path: "/metrics", show: s.metrics.handler().ServeHTTP},
 		{method: http.MethodGet, path: "/openapi.json", show: func(w http.ResponseWriter, _ *http.Request) {
 			writeJSON(w, http.StatusOK, json.RawMessage(description))

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"io"
 	"net/http"
 	"path"
 	"strings"
@@ -100,13 +101,23 @@ func reads(m *pipeline.Model) string {
 	return "line"
 }
 
+// health answers ok until the server is closed.
+func (s *Server) health(w http.ResponseWriter, _ *http.Request) {
+	m, err := s.models[0].use()
+	if err != nil {
+		writeFailure(w, err)
+		return
+	}
+	m.users.Done()
+	_, _ = io.WriteString(w, "ok\n")
+}
+
 func (s *Server) list(w http.ResponseWriter, _ *http.Request) {
 	models := []modelJSON{}
 	for _, e := range s.models {
 		m, err := e.use()
 		if err != nil {
-			f := failureOf(err)
-			writeJSON(w, f.status, f.json())
+			writeFailure(w, err)
 			return
 		}
 		models = append(models, newModel(e, m))
@@ -126,8 +137,7 @@ func (s *Server) describe(w http.ResponseWriter, r *http.Request) {
 	name := path.Base(r.URL.Path)
 	e, m, err := s.model(&name)
 	if err != nil {
-		f := failureOf(err)
-		writeJSON(w, f.status, f.json())
+		writeFailure(w, err)
 		return
 	}
 	defer m.users.Done()

@@ -66,7 +66,7 @@ func (em *emitter) lowerSingle(e *graph.Expr) {
 	case compute.OpTypeConcatenate:
 		op = newConcat(e, in, dst)
 	case compute.OpTypePad:
-		op = newPad(e, in, dst)
+		op = em.newPad(e, in, dst)
 	case compute.OpTypeDynamicSlice:
 		op = newDynamicSlice(e, in, dst)
 	case compute.OpTypeDynamicUpdateSlice:
@@ -107,9 +107,9 @@ func newConcat(e *graph.Expr, in []exec.Operand, dst int) exec.Instruction {
 	return c
 }
 
-func newPad(e *graph.Expr, in []exec.Operand, dst int) exec.Instruction {
+func (em *emitter) newPad(e *graph.Expr, in []exec.Operand, dst int) exec.Instruction {
 	x := e.Operands[0]
-	p := &exec.Pad{Src: in[0], Fill: in[1], Dst: dst, Count: e.Size(), Size: e.DType.Size()}
+	p := &exec.Pad{Src: in[0], Fill: in[1], Dst: dst, Count: e.Size(), Size: e.DType.Size(), Parts: em.partsOf(e.Size())}
 	srcStrides, dstStrides := graph.Contiguous(x.Dims), graph.Contiguous(e.Dims)
 	dims := slices.Clone(x.Dims)
 	steps := slices.Clone(dstStrides)

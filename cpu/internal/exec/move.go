@@ -107,7 +107,7 @@ func (c *Concatenate) run(fr *frame) {
 	}
 }
 
-// Pad fills the result and copies the operand's elements that remain inside.
+// Pad copies the operand's elements that remain inside, and fills the gaps before, between and after them.
 type Pad struct {
 	Src, Fill  Operand
 	Dst        int
@@ -115,16 +115,58 @@ type Pad struct {
 	Size       int
 	From, Into int // bytes to the first element that remains
 	Box        box
+	Parts      int // 1 if there is too little work to share
 }
 
-func (p *Pad) run(fr *frame) {
-	dst := fr.ptrs[p.Dst]
-	if p.Count == 0 {
+func (p *Pad) run(fr *frame) { fr.do(p, p.Parts) }
+
+// part computes the result from the first block of its share of the outermost axis to the first of the next share.
+func (p *Pad) part(fr *frame, mine share) {
+	end := p.Count * p.Size
+	if p.Box.empty() || len(p.Box.dims) == 0 {
+		if mine.part == 0 {
+			p.fill(fr, p.blocks(fr, 0, p.Into, p.From, 0), end)
+		}
 		return
 	}
-	kernel.Portable.Fill[p.Size](dst, p.Fill.at(fr), nil, nil, 1, p.Count)
+	n := p.Box.dims[0]
+	lo, hi := mine.of(n)
+	if lo == hi {
+		return
+	}
+	from := 0
+	if lo > 0 {
+		from = p.Into + lo*p.Box.dst[0]
+	}
+	if hi < n {
+		end = p.Into + hi*p.Box.dst[0]
+	}
+	for i := lo; i < hi; i++ {
+		from = p.blocks(fr, 1, p.Into+i*p.Box.dst[0], p.From+i*p.Box.src[0], from)
+	}
+	p.fill(fr, from, end)
+}
+
+// blocks copies the blocks of one index of the axes before an axis, and fills the gaps before them from an offset on. It returns the
+// offset after the last block. All offsets are in bytes.
+func (p *Pad) blocks(fr *frame, axis, into, source, from int) int {
 	if p.Box.empty() {
-		return
+		return from
 	}
-	p.Box.transfer(unsafe.Add(dst, p.Into), unsafe.Add(p.Src.at(fr), p.From))
+	if axis == len(p.Box.dims) {
+		p.fill(fr, from, into)
+		copyBytes(unsafe.Add(fr.ptrs[p.Dst], into), unsafe.Add(p.Src.at(fr), source), p.Box.block)
+		return into + p.Box.block
+	}
+	for i := range p.Box.dims[axis] {
+		from = p.blocks(fr, axis+1, into+i*p.Box.dst[axis], source+i*p.Box.src[axis], from)
+	}
+	return from
+}
+
+// fill fills the bytes from one offset to another.
+func (p *Pad) fill(fr *frame, from, to int) {
+	if from < to {
+		kernel.Portable.Fill[p.Size](unsafe.Add(fr.ptrs[p.Dst], from), p.Fill.at(fr), nil, nil, 1, (to-from)/p.Size)
+	}
 }

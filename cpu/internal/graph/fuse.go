@@ -134,6 +134,9 @@ func (p *partitioner) place(e *Expr) {
 		}
 	}
 	if home == nil {
+		home = p.beside(e)
+	}
+	if home == nil {
 		p.start(e)
 		return
 	}

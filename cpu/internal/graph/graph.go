@@ -3,8 +3,8 @@
 //
 // Build (simplify.go, dot.go) makes expressions of nodes. Equal operations become one, and operations that only rearrange elements
 // become views (view.go): strides that the consumer reads, without a copy. Partition puts element-wise operations and reductions over
-// rows, columns or everything into fused groups (fuse.go, fuse_shapes.go), lets a group recompute values that are cheaper to compute
-// than to read (recompute.go), and sorts the groups (order.go). The package knows neither memory nor kernels.
+// rows, columns or everything into fused groups (fuse.go, fuse_shapes.go, fuse_beside.go), lets a group recompute values that are
+// cheaper to compute than to read (recompute.go), and sorts the groups (order.go). The package knows neither memory nor kernels.
 package graph
 
 import (
