@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -132,6 +133,30 @@ func (p tab) heads(t *testing.T) {
 	_, text, _ := strings.Cut(p.Text("#matrix-text"), "gives ")
 	if _, err := fmt.Sscanf(text, "%f to ‘∅’ (start)", &got); err != nil || math.Abs(got-want) > 0.01 { // two decimals of a number of 8 bits
 		t.Errorf("%q, want %g", p.Text("#matrix-text"), want)
+	}
+}
+
+// The mean of heads is that of all their weights, although the page holds the 16 largest of each row only.
+// Caught when planted: the mean of the weights that the page holds.
+func TestPageMean(t *testing.T) {
+	const step, query = 2, 30
+	trace := long(40, 3, 4)
+	p := open(t, browsertest.Start(t), trace, 1280, "light", "#view=encoder&head=mean&step=3&position=31")
+	p.Becomes(chosen, "Position 31: 3")
+	heads, shown := trace.Encoder.Attention[step], 0
+	for key := range trace.Encoder.Tokens {
+		want := (heads[0][query][key] + heads[1][query][key] + heads[2][query][key] + heads[3][query][key]) / 4
+		got := p.Eval(fmt.Sprintf("tracePage.attention.at(%d, -1, %d, %d)", step, query, key))
+		if got == "null" {
+			continue
+		}
+		shown++
+		if v, err := strconv.ParseFloat(got, 64); err != nil || math.Abs(math.Sqrt(v)-math.Sqrt(want)) > 0.5001/255 {
+			t.Errorf("key %d: %s, want %g", key, got, want)
+		}
+	}
+	if shown != kept {
+		t.Errorf("%d weights, want %d", shown, kept)
 	}
 }
 

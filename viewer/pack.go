@@ -12,9 +12,9 @@ import (
 const kept = 16
 
 // packedWeights is attention in the page, [T][K][queries][keys]: of each query the keys with the largest weights, at most kept, and the sum
-// of the other weights.
+// of the other weights. The mean of several heads follows them as if it were another head, because the mean of what is kept is less.
 type packedWeights struct {
-	Shape  [4]int `json:"shape"`  // T, K, queries, keys
+	Shape  [4]int `json:"shape"`  // T, K without the mean, queries, keys
 	Packed string `json:"packed"` // base64 without padding of the compressed planes of packer
 }
 
@@ -31,6 +31,9 @@ func packAttention(attention [][][][]float64) packedWeights {
 	var p packer
 	order := make([]int, 0, kept+1)
 	for _, step := range attention {
+		if len(step) > 1 {
+			step = append(slices.Clip(step), meanOf(step))
+		}
 		for _, head := range step {
 			for _, row := range head {
 				p.add(row, order)
@@ -39,6 +42,20 @@ func packAttention(attention [][][][]float64) packedWeights {
 	}
 	w.Packed = base64.RawURLEncoding.EncodeToString(deflate(slices.Concat(p.counts, p.low, p.high, p.weights, p.rest)))
 	return w
+}
+
+// meanOf returns the mean of heads, [queries][keys].
+func meanOf(heads [][][]float64) [][]float64 {
+	mean := make([][]float64, len(heads[0]))
+	for q := range mean {
+		mean[q] = make([]float64, len(heads[0][q]))
+		for _, head := range heads {
+			for key, v := range head[q] {
+				mean[q][key] += v / float64(len(heads))
+			}
+		}
+	}
+	return mean
 }
 
 // add appends the weights of one query.

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// unpacked reads packed attention as page/attention.js does: per query the kept weights by key, and the sum of the others.
+// unpacked reads packed attention as page/attention.js does: per query the kept weights by key, and the sum of the others. The mean of several heads
+// follows them in each step.
 func unpacked(t *testing.T, p packedWeights) (rows []map[int]float64, rest []float64) {
 	t.Helper()
 	text, err := base64.RawURLEncoding.DecodeString(p.Packed)
@@ -22,7 +23,11 @@ func unpacked(t *testing.T, p packedWeights) (rows []map[int]float64, rest []flo
 	if err != nil {
 		t.Fatal(err)
 	}
-	total, entries := p.Shape[0]*p.Shape[1]*p.Shape[2], 0
+	lists := p.Shape[1]
+	if lists > 1 {
+		lists++
+	}
+	total, entries := p.Shape[0]*lists*p.Shape[2], 0
 	for _, n := range data[:total] {
 		entries += int(n)
 	}
@@ -44,8 +49,23 @@ func unpacked(t *testing.T, p packedWeights) (rows []map[int]float64, rest []flo
 	return rows, rest
 }
 
-// Of every query the 16 largest weights are kept to 8 bits of their square roots, and the others as their sum.
-// Caught when planted: the smallest weights kept; keys not restored from distances; a rest that counts kept weights.
+// rowsOf lists the rows of attention by step, head and query; the mean of two heads follows them.
+func rowsOf(attention [][][][]float64) (rows [][]float64) {
+	for _, step := range attention {
+		rows = append(rows, slices.Concat(step...)...)
+		for q := range step[0] {
+			mean := make([]float64, len(step[0][q]))
+			for key := range mean {
+				mean[key] = (step[0][q][key] + step[1][q][key]) / 2
+			}
+			rows = append(rows, mean)
+		}
+	}
+	return rows
+}
+
+// Of every query the 16 largest weights are kept to 8 bits of their square roots, and the others as their sum, of each head and of their mean.
+// Caught when planted: the smallest weights kept; keys not restored from distances; a rest that counts kept weights; the mean of the kept weights.
 func TestPackAttention(t *testing.T) {
 	const steps, heads, queries, keys = 3, 2, 4, 700
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -58,10 +78,10 @@ func TestPackAttention(t *testing.T) {
 	}
 	p := packAttention(attention)
 	rows, rest := unpacked(t, p)
-	if p.Shape != [4]int{steps, heads, queries, keys} || len(rows) != steps*heads*queries {
+	if p.Shape != [4]int{steps, heads, queries, keys} || len(rows) != steps*(heads+1)*queries {
 		t.Fatalf("shape %v, %d rows", p.Shape, len(rows))
 	}
-	for r, want := range slices.Concat(slices.Concat(attention...)...) {
+	for r, want := range rowsOf(attention) {
 		sorted := slices.Clone(want)
 		slices.Sort(sorted)
 		slices.Reverse(sorted)

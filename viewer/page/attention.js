@@ -3,7 +3,8 @@
 class Attention {
   constructor(shape, bytes) {
     [this.steps, this.heads, this.queries, this.keys] = shape;
-    const rows = this.steps * this.heads * this.queries;
+    this.lists = this.heads + (this.heads > 1); // the mean of several heads follows them
+    const rows = this.steps * this.lists * this.queries;
     this.start = new Uint32Array(rows + 1);
     for (let r = 0; r < rows; r++) this.start[r + 1] = this.start[r] + bytes[r];
     const total = this.start[rows], low = rows, high = low + total, weights = high + total, rest = weights + total;
@@ -19,7 +20,6 @@ class Attention {
       }
       this.rest[r] = (bytes[rest + r] / 255) ** 2;
     }
-    this.means = new Map();
   }
 
   // read decompresses what viewer/pack.go wrote.
@@ -32,37 +32,9 @@ class Attention {
 
   // row returns {keys, weights, rest, max} of a query; head -1 is the mean of all heads.
   row(step, head, query) {
-    if (head < 0) return this.mean(step)[query];
-    const r = (step * this.heads + head) * this.queries + query, from = this.start[r], to = this.start[r + 1];
+    const r = (step * this.lists + (head < 0 ? this.heads : head)) * this.queries + query, from = this.start[r], to = this.start[r + 1];
     const weights = this.weight.subarray(from, to);
     return { keys: this.key.subarray(from, to), weights, rest: this.rest[r], max: Math.max(0.001, ...weights) };
-  }
-
-  // mean returns the means of all heads in a step, per query.
-  mean(step) {
-    if (!this.means.has(step)) {
-      const sum = new Float32Array(this.keys);
-      this.means.set(step, Array.from({ length: this.queries }, (_, query) => this.meanRow(step, query, sum)));
-    }
-    return this.means.get(step);
-  }
-
-  // meanRow uses sum, which is zero before and after.
-  meanRow(step, query, sum) {
-    const keys = [];
-    let rest = 0;
-    for (let head = 0; head < this.heads; head++) {
-      const row = this.row(step, head, query);
-      rest += row.rest / this.heads;
-      row.keys.forEach((key, i) => {
-        if (sum[key] === 0) keys.push(key);
-        sum[key] += row.weights[i] / this.heads;
-      });
-    }
-    keys.sort((a, b) => a - b);
-    const weights = keys.map(key => sum[key]);
-    keys.forEach(key => { sum[key] = 0; });
-    return { keys, weights, rest, max: Math.max(0.001, ...weights) };
   }
 
   // at returns the weight of one key, and null if it is not kept and others of its query are not either.

@@ -89,7 +89,7 @@ function gridLegend(app) {
 function matrixLegend(app) {
   const { colours } = app, of = app.normalize ? "share of the row’s largest weight" : "share of attention";
   const items = [element("li", "", of), ...[0, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 1].map(v => swatch(`${v}`, colours.attention.of(v)))];
-  if (app.attention.keys > 16) items.push(element("li", "", "The page holds the 16 largest weights of each head’s row and the sum of the others."));
+  if (app.attention.keys > 16) items.push(element("li", "", "The page holds the 16 largest weights of each row and the sum of the others."));
   return items;
 }
 
