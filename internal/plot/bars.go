@@ -35,7 +35,7 @@ func (b Bars) SVG() []byte {
 	}
 	height := plotTop + len(b.Groups)*(barHeight*len(b.Names)+barGap)
 	var s svg
-	s.open(max(barLeft+barWidth+50, 20+letter*len([]rune(b.Title))), height+legendLine*(len(b.Names)+1), b.Title)
+	s.open(max(barLeft+barWidth+50, 20+letter*len([]rune(b.Title)), barLeft+20+letter*longest(b.Names)), height+legendLine*(len(b.Names)+1), b.Title)
 	s.text(10, titleTop, "start", b.Title)
 	y := plotTop
 	for _, g := range b.Groups {

@@ -14,6 +14,7 @@ type Lines struct {
 	YLabel string
 	LogX   bool       // the horizontal axis is logarithmic; points with x <= 0 are left out
 	LogY   bool       // the vertical axis is logarithmic; points with y <= 0 are left out
+	Floor  float64    // of a logarithmic vertical axis: points below it are drawn there, and its mark says so; 0: none
 	Y      [2]float64 // range of the vertical axis; equal numbers: that of the points
 	Ticks  []float64  // marks of the horizontal axis; nil: chosen
 	Shaded float64    // the area up to here is grey, such as the lengths of training; 0: none
@@ -75,7 +76,7 @@ func (l Lines) SVG() []byte {
 	l.drawAxes(&s, x, y, linesArea, 6)
 	l.drawLabels(&s, linesArea)
 	for i, series := range l.Series {
-		series.draw(&s, colour(i), l.shape(i), x, y)
+		series.draw(&s, i, l.shape(i), x, y)
 	}
 	if l.Shapes {
 		s.dotLegend(left, bottom+46, names)
@@ -93,13 +94,16 @@ func (l Lines) shape(i int) string {
 	return shapes[i%len(shapes)]
 }
 
-// finite is l without points that cannot be drawn.
+// finite is l without points that cannot be drawn. Those below the floor are on it.
 func (l Lines) finite() Lines {
 	series := slices.Clone(l.Series)
 	for i, s := range series {
 		var kept []Point
 		marked := 0
 		for k, p := range s.Points {
+			if l.LogY {
+				p.Y = max(p.Y, l.Floor)
+			}
 			if math.IsNaN(p.X+p.Y) || math.IsInf(p.X, 0) || math.IsInf(p.Y, 0) || l.LogX && p.X <= 0 || l.LogY && p.Y <= 0 {
 				continue
 			}
@@ -149,9 +153,18 @@ func (l Lines) drawAxes(s *svg, x, y axis, a area, n int) {
 	if l.Shaded > 0 {
 		fmt.Fprintf(s, `<rect x="%d" y="%d" width="%s" height="%d" fill="#888888" fill-opacity="0.15"/>`+"\n", a.left, a.top, coordinate(max(0, x.at(l.Shaded)-x.from)), a.height)
 	}
-	for _, v := range ticks(y, 4) {
+	levels := ticks(y, 4)
+	floored := l.LogY && l.Floor > 0 && y.low <= l.Floor
+	if floored && !slices.Contains(levels, l.Floor) {
+		levels = append(levels, l.Floor)
+	}
+	for _, v := range levels {
+		text := number(v)
+		if floored && v == l.Floor {
+			text = "≤ " + text
+		}
 		fmt.Fprintf(s, `<path d="M%d %sh%d" stroke="#cccccc"/>`+"\n", a.left, coordinate(y.at(v)), a.width)
-		s.text(float64(a.left-4), y.at(v)+4, "end", number(v))
+		s.text(float64(a.left-4), y.at(v)+4, "end", text)
 	}
 	marks := l.Ticks
 	if marks == nil {
@@ -204,14 +217,16 @@ func ticks(a axis, n int) (list []float64) {
 	return list
 }
 
-// draw draws one line with its deviations, dots and mark.
-func (l Series) draw(s *svg, colour, shape string, x, y axis) {
+// draw draws the line of the series with an index, with its deviations, dots and mark.
+func (l Series) draw(s *svg, index int, shape string, x, y axis) {
+	colour := colour(index)
 	var path []string
 	for i, p := range l.Points {
-		px, py := x.at(p.X), min(max(y.at(p.Y), y.to), y.from)
+		inside := func(v float64) float64 { return min(max(y.at(v), y.to), y.from) }
+		px, py := x.at(p.X), inside(p.Y)
 		path = append(path, coordinate(px)+","+coordinate(py))
 		if p.Deviation > 0 && !y.log {
-			fmt.Fprintf(s, `<path d="M%s %sV%s" stroke="%s" stroke-opacity="0.6"/>`+"\n", coordinate(px), coordinate(y.at(p.Y-p.Deviation)), coordinate(y.at(p.Y+p.Deviation)), colour)
+			fmt.Fprintf(s, `<path d="M%s %sV%s" stroke="%s" stroke-opacity="0.6"/>`+"\n", coordinate(px), coordinate(inside(p.Y-p.Deviation)), coordinate(inside(p.Y+p.Deviation)), colour)
 		}
 		if l.Dots {
 			s.dot(px, py, shape, colour, fmt.Sprintf("%s: %s at %s", l.Name, number(p.Y), number(p.X)))
@@ -220,5 +235,5 @@ func (l Series) draw(s *svg, colour, shape string, x, y axis) {
 			fmt.Fprintf(s, `<circle cx="%s" cy="%s" r="6" fill="none" stroke="%s" stroke-width="2"/>`+"\n", coordinate(px), coordinate(py), colour)
 		}
 	}
-	fmt.Fprintf(s, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"/>`+"\n", strings.Join(path, " "), colour)
+	fmt.Fprintf(s, `<polyline points="%s" fill="none" stroke="%s" stroke-width="1.5"%s/>`+"\n", strings.Join(path, " "), colour, dash(index))
 }

@@ -2,7 +2,7 @@ package plot
 
 import "slices"
 
-// Multiples is small charts of lines, two in a row, with one legend. Lines of the same name have the same colour in all charts. Horizontal
+// Multiples is small charts of lines, two in a row, with one legend. Lines of the same name look the same in all charts. Horizontal
 // axes begin at 0.
 type Multiples struct {
 	Title  string
@@ -33,7 +33,7 @@ func (m Multiples) SVG() []byte {
 		x.low = min(x.low, 0)
 		p.drawAxes(&s, x, y, a, 4)
 		for _, series := range p.Series {
-			series.draw(&s, colour(max(0, slices.Index(m.Names, series.Name))), shapes[0], x, y)
+			series.draw(&s, max(0, slices.Index(m.Names, series.Name)), shapes[0], x, y)
 		}
 	}
 	s.legend(smallLeft, bottom+14, m.Names)

@@ -15,6 +15,18 @@ var colours = []string{"#1b6ca8", "#c8553d", "#3a7d44", "#8e5ea2", "#b08d1e", "#
 
 func colour(i int) string { return colours[i%len(colours)] }
 
+// dashes of lines whose colours repeat those of earlier ones, in order.
+var dashes = []string{"", "5 3", "2 2", "8 2 2 2"}
+
+// dash is the attribute of the line of a series; "" if no earlier one has its colour.
+func dash(i int) string {
+	d := dashes[i/len(colours)%len(dashes)]
+	if d == "" {
+		return ""
+	}
+	return fmt.Sprintf(` stroke-dasharray="%s"`, d)
+}
+
 // shapes of dots, in order: a filled circle, and outlines, which can be seen through one another. They are paths from the centre.
 var shapes = []string{"", "m-4-4h8v8h-8z", "m0-5l4.5 8h-9z", "m0-5l5 5-5 5-5-5z", "m0 5l4.5-8h-9z", "m-5 0h10m-5-5v10", "m-4-4l8 8m0-8l-8 8"}
 
@@ -49,7 +61,11 @@ func (s *svg) text(x, y float64, anchor, text string) {
 // legend writes the names of series below a chart.
 func (s *svg) legend(x, y int, names []string) {
 	for i, name := range names {
-		fmt.Fprintf(s, `<rect x="%d" y="%d" width="14" height="6" fill="%s"/>`+"\n", x, y+legendLine*i, colour(i))
+		if d := dash(i); d != "" {
+			fmt.Fprintf(s, `<path d="M%d %dh16" stroke="%s" stroke-width="3"%s/>`+"\n", x, y+legendLine*i+3, colour(i), d)
+		} else {
+			fmt.Fprintf(s, `<rect x="%d" y="%d" width="14" height="6" fill="%s"/>`+"\n", x, y+legendLine*i, colour(i))
+		}
 		s.text(float64(x+20), float64(y+legendLine*i+7), "start", name)
 	}
 }

@@ -5,10 +5,12 @@ import (
 	"encoding/xml"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
 	"math"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -55,6 +57,11 @@ func charts() map[string][]byte {
 			{Title: "reverse", Series: []Series{{Name: "first", Points: []Point{{X: 5, Y: 1}, {X: 20, Y: 0.5}}}, {Name: "third", Marked: 1, Points: []Point{{X: 10, Y: 0.75}}}}},
 			{Title: "addition", LogY: true},
 		}}.SVG(),
+		"floor": Multiples{Title: "loss by updates", Names: []string{"seed 1", "seed 2"}, Panels: []Lines{
+			{Title: "copy", LogY: true, Floor: 1e-6, Series: []Series{{Name: "seed 1", Points: []Point{{X: 1, Y: 2}, {X: 2, Y: 3e-9}, {X: 3, Y: 0}}}}},
+			{Title: "none", LogY: true, Floor: 1e-6, Series: []Series{{Name: "seed 2", Points: []Point{{X: 1, Y: 0}}}}},
+			{Title: "above", LogY: true, Floor: 1e-6, Series: []Series{{Name: "seed 2", Points: []Point{{X: 1, Y: 2}, {X: 2, Y: 0.5}}}}},
+		}}.SVG(),
 		"empty": Lines{Title: "nothing", XLabel: "x", YLabel: "y", Series: []Series{{Name: "none"}}}.SVG(),
 	}
 }
@@ -89,6 +96,58 @@ func TestWellFormed(t *testing.T) {
 		if text := string(got); strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 			t.Errorf("%s: %s", name, text)
 		}
+	}
+}
+
+// The mark of the floor says that values below it are drawn there, and only where there are some.
+// Caught when planted: points below it left out; the mark in every chart.
+func TestFloor(t *testing.T) {
+	got := string(charts()["floor"])
+	if n := strings.Count(got, ">≤ 1e-06<"); n != 2 { // of the first two charts
+		t.Errorf("%d marks of the floor, want 2: %s", n, got)
+	}
+	if want := `points="116.3,54 182.7,170 249,170"`; !strings.Contains(got, want) { // the area is 199 pixels wide from 50 and 116 high from 54
+		t.Errorf("no line %s in %s", want, got)
+	}
+}
+
+// Lines whose colour repeats that of an earlier one are dashed, and so are their marks in the legend.
+// Caught when planted: no dashes in the legend.
+func TestRepeatedColours(t *testing.T) {
+	var l Lines
+	for i := range 2*len(colours) + 1 {
+		l.Series = append(l.Series, Series{Name: strings.Repeat("x", i+1), Points: []Point{{X: 0, Y: float64(i)}, {X: 1, Y: float64(i)}}})
+	}
+	looks := map[string]int{} // by colour and dashes
+	for _, found := range regexp.MustCompile(`<(?:polyline|path|rect) [^>]*(?:stroke|fill)="(#[0-9a-f]{6})"[^>]*?( stroke-dasharray="[^"]*")?/>`).FindAllStringSubmatch(string(l.SVG()), -1) {
+		looks[found[1]+found[2]]++
+	}
+	delete(looks, "#cccccc") // the grid
+	if len(looks) != len(l.Series) {
+		t.Errorf("%d different lines, want %d", len(looks), len(l.Series))
+	}
+	for look, n := range looks {
+		if n != 2 { // the line and its mark in the legend
+			t.Errorf("%s: %d times, want 2", look, n)
+		}
+	}
+}
+
+// A picture is as wide as its texts.
+// Caught when planted: the names of bars left out.
+func TestLegendOfBarsFits(t *testing.T) {
+	const name = "UT, dynamic halting, copies (control: trained on all operations)"
+	got := string(Bars{Title: "kinds", Names: []string{name}, Groups: []Group{{Name: "if", Values: []float64{1}}}}.SVG())
+	var width, x int
+	if _, err := fmt.Sscanf(got, `<svg xmlns="http://www.w3.org/2000/svg" width="%d"`, &width); err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(got, ">"+name)
+	if _, err := fmt.Sscanf(before[strings.LastIndex(before, "<"):], `<text x="%d"`, &x); err != nil {
+		t.Fatal(err)
+	}
+	if need := x + 65*len(name)/10; width < need { // 6.5 pixels a letter
+		t.Errorf("%d pixels for texts that end at %d", width, need)
 	}
 }
 

@@ -10,8 +10,11 @@ import (
 	"universal-transformer/sweep"
 )
 
-// lowestNats is the lower end of the vertical axis of learning curves; below it are only models without a mistake.
+// lowestNats is the lower end of the vertical axis of learning curves, where lower values are drawn.
 const lowestNats = 1e-6
+
+// lowestNote explains lowestNats below a figure.
+var lowestNote = fmt.Sprintf("Values of at most %g are drawn at the mark ≤ %[1]g.", lowestNats)
 
 // An alongAxis is a horizontal axis of learning curves.
 type alongAxis struct {
@@ -53,7 +56,7 @@ func (p *page) curves(t paper.Table) {
 	if len(runs) == 0 {
 		return
 	}
-	p.printf("## Learning curves\n\nValidation cross entropy in nats per token, on a logarithmic axis; a ring marks the selected checkpoint. Label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats.")
+	p.printf("## Learning curves\n\nValidation cross entropy in nats per token, on a logarithmic axis; a ring marks the selected checkpoint. Label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats. %s", lowestNote)
 	if len(runs) < len(all) {
 		p.printf(" %s of %s recorded a curve; results of earlier versions have none.", thousands(len(runs)), count(len(all), "run"))
 	}
@@ -75,7 +78,7 @@ func (p *page) multiples(t paper.Table, along alongAxis) plot.Multiples {
 	}
 	m := plot.Multiples{Title: fmt.Sprintf("Table %d: validation cross entropy over %s", t.Number, unit)}
 	for _, c := range t.Columns {
-		panel := plot.Lines{Title: columnTitle(c), LogY: true}
+		panel := plot.Lines{Title: columnTitle(c), LogY: true, Floor: lowestNats}
 		for _, row := range t.Rows {
 			for _, r := range withCurve(p.book.of(row.Family, c.Name)) {
 				if along.has(r.Curve) {
@@ -99,7 +102,7 @@ func (p *page) multiples(t paper.Table, along alongAxis) plot.Multiples {
 func curveLine(r run, along alongAxis, scale float64) plot.Series {
 	line := plot.Series{Name: r.family, Marked: slices.Index(r.Curve.Updates, r.BestStep) + 1}
 	for i, nats := range r.Curve.Validation {
-		line.Points = append(line.Points, plot.Point{X: along.of(r.Curve, i) / scale, Y: max(nats, lowestNats)})
+		line.Points = append(line.Points, plot.Point{X: along.of(r.Curve, i) / scale, Y: nats})
 	}
 	return line
 }

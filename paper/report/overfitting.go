@@ -74,8 +74,8 @@ func (p *page) overfitting() {
 	if len(rows) == 0 {
 		return
 	}
-	p.printf("## Overfitting (section 3.1)\n\nFor each task, or for all tasks of a joint model, this is the run that recorded a curve of training; of several, the one with the lowest validation cross entropy. Other runs, often with a lower one, cannot be judged: earlier versions recorded no curve of training. " +
-		"A run overfits if, after its lowest validation cross entropy, training falls and validation rises by more than a tenth. A run that ended because all its validation answers were right did not overfit. Cross entropies are means over the runs, in nats; training has dropout.\n\n")
+	p.printf("## Overfitting (section 3.1)\n\nFor each task, or for all tasks of a joint model, this is the run that recorded a curve of training; of several, the one with the lowest validation cross entropy. Other runs, often with a lower one, cannot be judged: earlier versions recorded no curve of training. "+
+		"A run overfits if, after its lowest validation cross entropy, training falls and validation rises by more than a tenth. A run that ended because all its validation answers were right did not overfit. Cross entropies are means over the runs, in nats; training has dropout. %s\n\n", lowestNote)
 	p.head("setting", "model", "runs", "overfit", "ended at perfect validation", "neither", "training at the end", "validation, lowest", "validation at the end")
 	for _, row := range rows {
 		p.row(row...)
@@ -95,7 +95,7 @@ func (p *page) trainingCurves(setting, title string) plot.Multiples {
 	for _, model := range paper.BabiModels[:2] {
 		for _, r := range p.book.trained("babi-" + setting + model.Suffix) {
 			if panels[r.column] == nil {
-				panels[r.column] = &plot.Lines{LogY: true}
+				panels[r.column] = &plot.Lines{LogY: true, Floor: lowestNats}
 			}
 			training, validation := curvePoints(r.Curve, r.Curve.TrainingNats), curvePoints(r.Curve, r.Curve.Validation)
 			panels[r.column].Series = append(panels[r.column].Series,
@@ -121,7 +121,7 @@ func (p *page) trainingCurves(setting, title string) plot.Multiples {
 // curvePoints returns the points of cross entropies over updates.
 func curvePoints(c *sweep.Curve, nats []float64) (points []plot.Point) {
 	for i, v := range nats {
-		points = append(points, plot.Point{X: float64(c.Updates[i]), Y: max(v, lowestNats)})
+		points = append(points, plot.Point{X: float64(c.Updates[i]), Y: v})
 	}
 	return points
 }

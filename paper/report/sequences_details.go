@@ -43,24 +43,30 @@ func (p *page) sequencesDetails(t paper.Table) {
 // lengthFigure returns the file name of a column's chart of accuracy by length.
 func lengthFigure(c paper.Column) string { return "algorithmic-" + c.Name + "-length.svg" }
 
-// byLength draws accuracy by length, a line for every run.
+// byLength draws accuracy by length, a line for every row: the mean over seeds with its standard deviation.
 func (p *page) byLength(t paper.Table, c paper.Column) {
 	var lines []plot.Series
 	for _, r := range t.Rows {
-		for _, result := range p.book.of(r.Family, c.Name) {
-			line := plot.Series{Dots: true, Name: fmt.Sprintf("%s, seed %d", t.Titles([]paper.Row{r})[0], result.Seed)}
-			for _, set := range t.Sets {
-				if s := result.set(set.Name); s != nil && set.Plot > 0 {
-					line.Points = append(line.Points, plot.Point{X: float64(set.Plot), Y: s.Decoded.Sequences.Value()})
-				}
-			}
-			slices.SortFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
-			lines = append(lines, line)
+		runs := p.book.of(r.Family, c.Name)
+		if len(runs) == 0 {
+			continue
 		}
+		line := plot.Series{Dots: true, Name: t.Titles([]paper.Row{r})[0]}
+		if len(runs) > 1 {
+			line.Name += fmt.Sprintf(", mean of %d seeds", len(runs))
+		}
+		for _, set := range t.Sets {
+			if list := sequenceAccuracies(runs, set.Name); len(list) > 0 && set.Plot > 0 {
+				m, deviation := moments(list)
+				line.Points = append(line.Points, plot.Point{X: float64(set.Plot), Y: m, Deviation: deviation})
+			}
+		}
+		slices.SortFunc(line.Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
+		lines = append(lines, line)
 	}
 	if len(lines) > 0 {
 		chart := plot.Lines{
-			Title: c.Title + ": sequence accuracy by length", XLabel: "symbols of the source; training has up to 40",
+			Title: c.Title + ": sequence accuracy by length; bars: standard deviations over seeds", XLabel: "symbols of the source; training has up to 40",
 			LogX: true, Y: [2]float64{0, 1}, Ticks: ticks(t), Series: lines,
 		}
 		p.draw(lengthFigure(c), c.Title+": accuracy by length", chart.SVG())
