@@ -34,7 +34,7 @@ func (t Table) Rule() string {
 	case 0:
 		text += "so far no row has one of its own"
 	default:
-		text += "those of the block \"" + strings.Join(t.Chosen, "\" and \"") + "\" were chosen so; in the other blocks none was"
+		text += "those of the block \"" + strings.Join(t.Chosen, "\" and \"") + "\" were chosen so, each from the neighbouring rates that the [searches](#searches) list, and not from all five, with one seed; in the other blocks none was"
 	}
 	exceptions := t.Exceptions()
 	others := slices.DeleteFunc(slices.Clone(exceptions), func(r Row) bool {

@@ -234,7 +234,7 @@ func TestRuleNamesRates(t *testing.T) {
 		}
 	}
 	searched := Table{Chosen: []string{"alike"}, Rows: []Row{lstm, {Family: "c-lstm", Title: "LSTM", Block: "alike", Unequal: rates}}}
-	if got, want := searched.Rule(), "0.03; those of the block \"alike\" were chosen so; in the other blocks none was; of the exceptions, these have others: LSTM"; !strings.Contains(got, want) {
+	if got, want := searched.Rule(), "0.03; those of the block \"alike\" were chosen so, each from the neighbouring rates that the [searches](#searches) list, and not from all five, with one seed; in the other blocks none was; of the exceptions, these have others: LSTM"; !strings.Contains(got, want) {
 		t.Errorf("%q lacks %q", got, want)
 	}
 	table := Table{Rows: []Row{lstm, halting, plain, second}}

@@ -41,3 +41,27 @@ func TestResumeNamesCodeThatMayHaveChanged(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// ahead is a transition of another module that also reads the next position.
+type ahead struct{ universal.FeedForward }
+
+func (a ahead) Apply(scope *model.Scope, x *graph.Node, c universal.TransitionContext) *graph.Node {
+	if n := x.Shape().Dimensions[1]; n > 1 {
+		next := graph.Concatenate([]*graph.Node{graph.SliceAxis(x, 1, graph.AxisRange(1)), graph.SliceAxis(x, 1, graph.AxisElem(n-1))}, 1)
+		x = graph.Add(x, next)
+	}
+	return a.FeedForward.Apply(scope, x, c)
+}
+
+// A decoder that sees what it is to predict is refused before training, in which it would be right without having learned anything.
+// Caught when planted: no check.
+func TestTrainRefusesADecoderThatLooksAhead(t *testing.T) {
+	r, dir := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+	m := r.Model.Value.(experiment.EncoderDecoder)
+	m.Transition = experiment.Transition{Value: ahead{universal.FeedForward{Filter: 8}}}
+	r.Model.Value = m
+	_, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})
+	if err == nil || !strings.HasPrefix(err.Error(), "the model with pipeline_test.ahead: token ") {
+		t.Errorf("%v", err)
+	}
+}

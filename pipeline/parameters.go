@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
+	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/safetensors"
@@ -41,6 +43,33 @@ func withOwnTypes(err error, r experiment.Run) error {
 		err = fmt.Errorf("%w; the code of halting policy %T may have changed", err, p)
 	}
 	return err
+}
+
+// checkOwnTypes returns an error if a model with types of another module does not decode as it is trained. A model of this module does.
+func checkOwnTypes(r experiment.Run, m universal.Model, perPosition int) error {
+	x := r.Extensions()
+	decoded, ok := m.(decoding.Model)
+	if !ok || len(x.Transitions)+len(x.Halting)+len(x.Positions) == 0 {
+		return nil
+	}
+	backend, err := engine.New("") // products of other precisions would round too much
+	if err != nil {
+		return err
+	}
+	defer backend.Finalize()
+	if err := decoding.CheckCache(backend, decoded, perPosition); err != nil {
+		own := slices.Concat(typeNames(x.Transitions), typeNames(x.Halting), typeNames(x.Positions))
+		return fmt.Errorf("the model with %s: %w", strings.Join(own, ", "), err)
+	}
+	return nil
+}
+
+// typeNames returns the names of the types of values.
+func typeNames[T any](values []T) (names []string) {
+	for _, v := range values {
+		names = append(names, fmt.Sprintf("%T", v))
+	}
+	return names
 }
 
 // compareParameters returns an error unless parameters have exactly the names and shapes of want; described says where those come from.

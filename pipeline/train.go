@@ -231,6 +231,9 @@ func (t *openRun) trainer(ctx context.Context) (*training.Trainer, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkOwnTypes(t.run, trainer.Model, t.data.Vocabularies().Positions()); err != nil {
+		return nil, err
+	}
 	trainer.Notify, trainer.Group = t.callbacks.Log, t.callbacks.Group
 	return trainer, t.addValidation(ctx, trainer)
 }

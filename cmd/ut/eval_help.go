@@ -4,7 +4,8 @@ package main
 const evalHelp = `eval evaluates the best checkpoint of one or more runs on held-out examples, with the metric of the
 task: sequences are decoded and compared with the target, classes are compared, texts are scored by
 perplexity, translations by BLEU and chrF with sacreBLEU's signatures. Accuracies have 95 %
-confidence intervals (Wilson).
+confidence intervals (Wilson). Those of tokens and tags are too narrow: the tokens of a sequence are
+not independent.
 
 With --teacher-forced, each token of an answer is predicted from the true tokens before it.
 Without --length and --mix, lengths are as in training; both are rejected for tasks that are read

@@ -56,8 +56,8 @@ func (m *Translation) Validate() error {
 			return fmt.Errorf("sets[%d].chrf is %v", i, s.ChrF)
 		case !(s.Seconds >= 0):
 			return fmt.Errorf("sets[%d].seconds is %v", i, s.Seconds)
-		case !slices.Contains(lengthPenalties, s.Alpha) || s.Alpha != m.Sets[0].Alpha:
-			return fmt.Errorf("sets[%d].alpha is %v: the first set chooses one of %v for all", i, s.Alpha, lengthPenalties)
+		case !slices.Contains(LengthPenalties, s.Alpha) || s.Alpha != m.Sets[0].Alpha:
+			return fmt.Errorf("sets[%d].alpha is %v: the first set chooses one of %v for all", i, s.Alpha, LengthPenalties)
 		}
 		if err := checkNotes(s); err != nil {
 			return fmt.Errorf("sets[%d]: %w", i, err)
@@ -83,11 +83,12 @@ func (m *Translation) Set(name string) *TranslatedSet {
 	return nil
 }
 
-// Beam search has the authors' width. The length penalty is selected on validation sentences: with the authors' 0.6, models trained on
-// little data end their translations too early.
+// beamWidth is the authors'.
 const beamWidth = 4
 
-var lengthPenalties = []float64{0.6, 0.8, 1, 1.2, 1.35, 1.5}
+// LengthPenalties lists the length penalties that are tried on validation sentences: with the authors' 0.6, models trained on little data
+// end their translations too early.
+var LengthPenalties = []float64{0.6, 0.8, 1, 1.2, 1.35, 1.5}
 
 // sentences is a parallel corpus for measurements. Validation sentences come first.
 type sentences struct {
@@ -122,7 +123,7 @@ func multi30k(folder, suffix string) (sets []sentences) {
 func translations(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func(string)) (sweep.Measured, error) {
 	definition := m.Run.Task.Value.(translation.Translation)
 	evaluator := m.Evaluator()
-	evaluator.Beam = decoding.Beam{Width: beamWidth, Alpha: lengthPenalties[0]}
+	evaluator.Beam = decoding.Beam{Width: beamWidth, Alpha: LengthPenalties[0]}
 	measured := &Translation{}
 	_, column, _ := strings.Cut(c.Recipe, "/")
 	for _, s := range corpora(column) {
@@ -136,7 +137,7 @@ func translations(ctx context.Context, m *pipeline.Model, c sweep.Cell, log func
 		}
 		penalties := []float64{evaluator.Beam.Alpha}
 		if s.validation {
-			penalties = lengthPenalties
+			penalties = LengthPenalties
 		}
 		best, err := translate(ctx, evaluator, definition.Measure(m.Vocabularies), examples, penalties)
 		if err != nil {

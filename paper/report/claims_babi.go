@@ -13,17 +13,21 @@ import (
 // enoughTasks is the number of bAbI tasks from which on averages and differences are judged: all, of which one training file may be missing.
 const enoughTasks = 19
 
-// judgeBabiModels compares the models of two rows, task by task, in every setting of table 1 in which both have results for enough tasks: accuracies
+// judgeBabiModels compares the models of two rows, task by task, in every setting of table 1 in which both have two seeds of enough tasks: accuracies
 // in percent, means over seeds.
 func judgeBabiModels(model, other string) func(book) judgement {
 	return func(b book) judgement {
 		var pairs []pair
-		var single []string // settings with one seed
+		var single []string // settings in which a model has one seed
 		fewer := false
 		for _, s := range paper.BabiSettings {
 			list, others := commonTasks(b.babiRow("babi-"+s.Name+model), b.babiRow("babi-"+s.Name+other))
 			if len(list) < enoughTasks {
 				fewer = fewer || len(list) > 0
+				continue
+			}
+			if min(fewestSeeds(list), fewestSeeds(others)) < 2 {
+				single = append(single, plain(s.Title))
 				continue
 			}
 			var x, y []float64
@@ -36,14 +40,12 @@ func judgeBabiModels(model, other string) func(book) judgement {
 			result := paired(x, y, "tasks")
 			result.excepted = excepted(reference, row, row.Columns[0]) || excepted(row, reference, row.Columns[0])
 			pairs = append(pairs, pair{setting: plain(s.Title), comparison: result})
-			switch ours, theirs := fewestSeeds(list), fewestSeeds(others); {
-			case ours == 1 && theirs == 1:
-				single = append(single, "1 seed in "+plain(s.Title))
-			case ours == 1 || theirs == 1:
-				single = append(single, fmt.Sprintf("%s against %s in %s", babiSeeds(list), babiSeeds(others), plain(s.Title)))
-			}
 		}
-		if len(pairs) == 0 && fewer {
+		switch {
+		case len(pairs) > 0:
+		case len(single) > 0:
+			return judgement{verdict: NotComparable, why: "1 seed in " + and(single)}
+		case fewer:
 			return judgement{verdict: NotComparable, why: fmt.Sprintf("fewer than %d common tasks", enoughTasks)}
 		}
 		pairs = corrected(pairs)
@@ -57,7 +59,10 @@ func judgeBabiModels(model, other string) func(book) judgement {
 		}
 		j := judge(pairs, "%+.2f")
 		if len(pairs) > 0 {
-			why := append([]string{"percentage points of accuracy, means over seeds", j.why, "corrected p in this order " + and(values)}, single...)
+			why := []string{"percentage points of accuracy, means over seeds", j.why, "corrected p in this order " + and(values)}
+			if len(single) > 0 {
+				why = append(why, "not counted, because a model has 1 seed: "+and(single))
+			}
 			j.why = strings.Join(append(why, fmt.Sprintf("settings with at least %d common tasks; the test says nothing about other seeds", enoughTasks)), "; ")
 		}
 		return j

@@ -8,16 +8,14 @@ import (
 	"universal-transformer/paper"
 )
 
-// judgeAgreementModels compares the Universal Transformer with the Transformer and the LSTM in every column of table 2.
+// judgeAgreementModels compares the Universal Transformer with the Transformer in every column of table 2.
 func judgeAgreementModels(b book) judgement {
 	t := paper.Table2()
 	own := ownRow(t)
 	var pairs []pair
-	for _, family := range []string{"agreement-transformer", "agreement-lstm"} {
-		for _, d := range b.comparisons(t, own) {
-			if d.row.Family == family && len(b.of(own.Family, d.column.Name)) > 1 {
-				pairs = append(pairs, pair{d.row.Title, d.column.Brief(), d.comparison})
-			}
+	for _, d := range b.comparisons(t, own) {
+		if d.row.Family == "agreement-transformer" && len(b.of(own.Family, d.column.Name)) > 1 {
+			pairs = append(pairs, pair{d.row.Title, d.column.Brief(), d.comparison})
 		}
 	}
 	j := judge(pairs, "%+.3f")

@@ -3,9 +3,11 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"universal-transformer/internal/plot"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 )
@@ -143,7 +145,7 @@ func steps(mean, deviation float64) string {
 
 // translationDetails writes results/table7.md.
 func (p *page) translationDetails(t paper.Table) {
-	p.printf("## All measurements\n\n")
+	p.printf("## All measurements\n\n%s", p.largestPenalty(t))
 	p.head("recipe", "seed", "set", "sentences", "length penalty", "BLEU and its signature", "chrF", "sentences/s")
 	for _, r := range p.book.table(t) {
 		for _, s := range r.measured.(*measure.Translation).Sets {
@@ -157,6 +159,22 @@ func (p *page) translationDetails(t paper.Table) {
 	}
 	p.printf("\n")
 	p.bootstrapDetails(t)
+}
+
+// largestPenalty says how many runs have the largest length penalty of those tried, beyond which a larger one may be better. It returns ""
+// if none has.
+func (p *page) largestPenalty(t paper.Table) string {
+	runs, largest := p.book.table(t), slices.Max(measure.LengthPenalties)
+	n := 0
+	for _, r := range runs {
+		if sets := r.measured.(*measure.Translation).Sets; len(sets) > 0 && sets[0].Alpha == largest {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %s have the largest length penalty of those tried, %v: a larger one may give higher scores.\n\n", n, quantity.Regular(len(runs), "runs"), largest)
 }
 
 // wmt14 writes the paper's own setting of table 7.
