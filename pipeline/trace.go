@@ -272,8 +272,10 @@ func fold(flat []float64, heads, queries, keys int) [][][]float64 {
 	return folded
 }
 
-// crop removes the steps that no position ran, because the graph always contains all of them, and returns the number of the others.
+// crop removes the steps that no position ran, because the graph always contains all of them, and returns the number of the others. It keeps
+// the number of all steps of a stack whose positions halt.
 func crop(s *viewer.Stack) int {
+	s.Limit = len(s.Weights)
 	ran := 0
 	for _, n := range s.Updates {
 		ran = max(ran, int(n))

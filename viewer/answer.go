@@ -70,8 +70,12 @@ func (s *Stack) summary() string {
 	switch {
 	case !s.adaptive() && least == most:
 		return fmt.Sprintf("%s, %s each: the depth is fixed.", positions, steps(most))
+	case least == most && s.limited() > 0:
+		return fmt.Sprintf("%s, each of which ran to the limit of %s.", positions, steps(most))
 	case least == most:
 		return fmt.Sprintf("%s, each of which halted after %s.", positions, steps(most))
+	case s.limited() > 0:
+		return fmt.Sprintf("%s, which %s after %s to %s, %.1f on average; %d reached the limit.", positions, stopped, number(least), steps(most), s.mean(), s.limited())
 	default:
 		return fmt.Sprintf("%s, which %s after %s to %s, %.1f on average.", positions, stopped, number(least), steps(most), s.mean())
 	}
@@ -82,6 +86,16 @@ func steps(n float64) string {
 		return "1 step"
 	}
 	return number(n) + " steps"
+}
+
+// limited counts the positions that ran as many steps as the limit allows.
+func (s *Stack) limited() (n int) {
+	for _, updates := range s.Updates {
+		if s.Limit > 0 && updates >= float64(s.Limit) {
+			n++
+		}
+	}
+	return n
 }
 
 // number formats a step count: an integer, or one decimal for means.

@@ -217,6 +217,19 @@ func TestPagesOfEveryKindFit(t *testing.T) {
 	}
 }
 
+// saved returns a figure as SVG.
+func (p tab) saved(figure string) string {
+	return p.Await(fmt.Sprintf(`new Promise(done => {
+		const make = URL.createObjectURL;
+		URL.createObjectURL = blob => {
+			URL.createObjectURL = make;
+			blob.text().then(done);
+			return "#";
+		};
+		document.querySelector("%s .saves button").click();
+	})`, figure))
+}
+
 // The figures are saved as well-formed SVG with every token, and as PNG.
 func TestPageSaves(t *testing.T) {
 	p := open(t, browsertest.Start(t), hostile(), 1280, "light", "")

@@ -94,7 +94,7 @@ func (t *Trace) how() string {
 	switch kind := t.kind(); {
 	case kind == "Universal Transformer" && t.anyAdaptive():
 		return "The model revises all positions at once, step by step, always with the same weights. Each position decides for itself after " +
-			"which step it is done; the number of steps it ran is its ponder time."
+			"which step it is done, up to a limit; the number of steps it ran is its ponder time."
 	case kind == "Universal Transformer":
 		return "The model revises all positions at once, step by step, always with the same weights."
 	case kind == "Transformer":

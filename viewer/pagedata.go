@@ -24,6 +24,7 @@ type pageStack struct {
 	Pieces     bool        `json:"pieces,omitempty"` // tokens are pieces of words
 	Given      int         `json:"given,omitempty"`  // number of positions of a prompt
 	Steps      int         `json:"steps"`
+	Limit      int         `json:"limit,omitempty"` // of steps, if positions halt
 	Updates    []float64   `json:"updates"`
 	Remainders []float64   `json:"remainders,omitempty"`
 	Weights    [][]float64 `json:"weights,omitempty"`
@@ -99,7 +100,7 @@ func (d *pageData) addView(v pageView, attention [][][][]float64) {
 func newPageStack(id, name string, s *Stack) pageStack {
 	tokens := labels(s.Tokens)
 	return pageStack{
-		stack: s, ID: id, Name: name, Tokens: tokens, Rows: slices.ContainsFunc(s.Tokens, isPhrase), Pieces: arePieces(s.Tokens), Steps: s.steps(),
+		stack: s, ID: id, Name: name, Tokens: tokens, Rows: slices.ContainsFunc(s.Tokens, isPhrase), Pieces: arePieces(s.Tokens), Steps: s.steps(), Limit: s.Limit,
 		Updates: rounded(s.Updates), Remainders: rounded(s.Remainders), Weights: roundedRows(s.Weights), Changes: roundedRows(s.Changes),
 	}
 }

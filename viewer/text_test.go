@@ -3,6 +3,7 @@ package viewer
 import (
 	"bytes"
 	"flag"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -160,6 +161,29 @@ func TestCut(t *testing.T) {
 	} {
 		if got := cut(test.token, test.limit); got != test.want {
 			t.Errorf("%.20q in %d columns: %q, want %q", test.token, test.limit, got, test.want)
+		}
+	}
+}
+
+// What ran to the limit was stopped, or halted in the last step it had; it is not said to have halted.
+// Caught when planted: the limit left out; positions below it counted.
+func TestSummaryNamesTheLimit(t *testing.T) {
+	for want, s := range map[string]*Stack{
+		"3 positions, each of which ran to the limit of 2 steps.":                            {Updates: []float64{2, 2, 2}, Limit: 2},
+		"3 positions, each of which halted after 2 steps.":                                   {Updates: []float64{2, 2, 2}, Limit: 6},
+		"4 positions, which halted after 1 to 6 steps, 4.0 on average; 2 reached the limit.": {Updates: []float64{1, 6, 3, 6}, Limit: 6},
+		"3 positions, which halted after 1 to 3 steps, 2.0 on average.":                      {Updates: []float64{1, 2, 3}, Limit: 6},
+		"2 positions, which halted after 1 to 6 steps, 3.5 on average.":                      {Updates: []float64{1, 6}},
+	} {
+		s.Tokens, s.Remainders = make([]string, len(s.Updates)), make([]float64, len(s.Updates))
+		if got := s.summary(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	s := sampleStack(rand.New(rand.NewPCG(1, 2)), []string{"a", "b", "c"}, 4)
+	for limit, valid := range map[int]bool{-1: false, 0: true, 3: false, 4: true, 5: true, maxSteps + 1: false} {
+		if s.Limit = limit; (s.validate(0) == nil) != valid {
+			t.Errorf("limit %d: %v", limit, s.validate(0))
 		}
 	}
 }

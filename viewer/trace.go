@@ -47,6 +47,9 @@ type Stack struct {
 	Updates    []float64   `json:"updates"`              // [M] n: number of steps of the position
 	Remainders []float64   `json:"remainders,omitempty"` // [M] r; nil if the depth is fixed
 	Weights    [][]float64 `json:"weights,omitempty"`    // [T][M] u of each step; nil if the depth is fixed
+	// Limit is the maximum number of steps of a position that halts by itself, at which the others are stopped; 0 if the depth is fixed, or in
+	// traces of earlier versions.
+	Limit int `json:"limit,omitempty"`
 
 	// Changes is the Euclidean norm of the change of the state in each step, |H^t - H^{t-1}|, [T][M]; 0 where a halted state is copied. At most
 	// the largest float32.

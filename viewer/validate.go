@@ -67,6 +67,9 @@ func (s *Stack) validate(sourceKeys int) error {
 	if err := heads("cross_attention", s.CrossAttention, positions, sourceKeys); err != nil {
 		return err
 	}
+	if s.Limit < 0 || s.Limit > maxSteps || s.Limit > 0 && s.Limit < s.steps() {
+		return fmt.Errorf("limit: %d, but there are %d steps and at most %d are allowed", s.Limit, s.steps(), maxSteps)
+	}
 	if len(s.Weights) > maxSteps {
 		return fmt.Errorf("weights: %d steps, at most %d", len(s.Weights), maxSteps)
 	}

@@ -52,7 +52,7 @@ func watchRuns(c *cobra.Command, args []string, address string) error {
 		if err != nil {
 			return err
 		}
-		s.Runs = append(s.Runs, watch.Run{Name: name, Dir: dirs[i], Steps: run.Training.Steps})
+		s.Runs = append(s.Runs, watch.Run{Name: name, Dir: dirs[i], Steps: run.Training.Steps, Status: func() string { return statusOf(dirs[i]) }})
 	}
 	listener, err := listenLoopback(c.Context(), address)
 	if err != nil {
@@ -61,6 +61,15 @@ func watchRuns(c *cobra.Command, args []string, address string) error {
 	defer listener.Close()
 	c.PrintErrf("watching %s at http://%s; Ctrl-C ends\n", strings.Join(dirs, ", "), listener.Addr())
 	return s.Serve(c.Context(), listener)
+}
+
+// statusOf returns the status of a run as in ut runs, "" if it cannot be read.
+func statusOf(dir string) string {
+	info, err := pipeline.ReadInfo(dir)
+	if err != nil {
+		return ""
+	}
+	return info.Status
 }
 
 // numeric returns an address with 127.0.0.1 in place of localhost, which has no meaning where there is no /etc/hosts, as in a container

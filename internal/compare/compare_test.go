@@ -43,6 +43,18 @@ func TestAdjust(t *testing.T) {
 	}
 }
 
+// A time that was not recorded is unknown, not zero.
+// Caught when planted: 0.0 seconds.
+func TestUnknownTime(t *testing.T) {
+	c := Comparison{Runs: []Run{{}, {}, {}}}
+	c.Runs[1].Info.Seconds, c.Runs[2].Info.Seconds = 0.5, 90
+	for _, f := range c.facts() {
+		if got := strings.Join(f.Values, ", "); f.Field == "time" && got != "-, 0.5 seconds, 1.5 minutes" {
+			t.Errorf("times %s", got)
+		}
+	}
+}
+
 // answering is a run whose answers are correct where right has a 1.
 func answering(name, right string) Run {
 	r := Run{Name: name, measure: correctness("sequence accuracy"), Evaluation: &pipeline.Evaluation{Row: evaluation.Row{Task: "reverse", Lengths: "length 4", Count: len(right)}}}

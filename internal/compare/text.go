@@ -118,7 +118,10 @@ func (c *Comparison) facts() []Difference {
 			return fmt.Sprint(r.Info.Best.Step)
 		})},
 		{"time", c.each(func(r Run) string {
-			if r.Info.Seconds < 90 {
+			switch {
+			case r.Info.Seconds == 0: // not recorded
+				return "-"
+			case r.Info.Seconds < 90:
 				return fmt.Sprintf("%.1f seconds", r.Info.Seconds)
 			}
 			return fmt.Sprintf("%.1f minutes", r.Info.Seconds/60)

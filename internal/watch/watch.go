@@ -37,6 +37,8 @@ type Run struct {
 	Name  string `json:"name"`
 	Dir   string `json:"-"`
 	Steps int64  `json:"steps"` // updates of its configuration
+	// Status returns what it is if no process is writing it: "finished", "interrupted" and so on; "" if that cannot be read.
+	Status func() string `json:"-"`
 }
 
 // An update is what the page gets about a run: the rows since the last one, and whether a process is writing the run.
@@ -45,6 +47,7 @@ type update struct {
 	Rows    []curves.Row `json:"rows"`
 	Again   bool         `json:"again"` // the rows are all that the run has
 	Running bool         `json:"running"`
+	Status  string       `json:"status"`  // if it is not running
 	Problem string       `json:"problem"` // why the run cannot be read; "" if it can
 }
 
@@ -128,7 +131,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	for {
 		for i := range watched {
 			u, changed := watched[i].look(s.Runs[i].Dir)
-			if u.Run = i; changed && send("update", u) != nil {
+			if u.Run = i; changed && !u.Running {
+				u.Status = s.Runs[i].Status()
+			}
+			if changed && send("update", u) != nil {
 				return
 			}
 		}

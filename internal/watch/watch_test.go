@@ -39,6 +39,8 @@ func write(log *runlog.Run, from, to int64) error {
 	return nil
 }
 
+func unfinished() string { return "interrupted" }
+
 // writer writes rows in a process of its own and then waits to be killed.
 func writer(t *testing.T, dir, rows string) *exec.Cmd {
 	t.Helper()
@@ -89,7 +91,7 @@ func TestWriter(t *testing.T) {
 
 // The page shows new rows of several runs as they are written, follows a run that is killed and resumed from an earlier step, shows curves over
 // updates and time, and can be used with the keyboard, in small and large windows, light and dark, without a message on the console.
-// Caught when planted: rows of the other run, rows before a reset that stay, the time of updates in place of seconds.
+// Caught when planted: rows of the other run, rows before a reset that stay, the time of updates in place of seconds, the value of the update before.
 func TestPageInBrowser(t *testing.T) {
 	browser := browsertest.Start(t)
 	for _, width := range []int64{1280, 400} {
@@ -97,7 +99,7 @@ func TestPageInBrowser(t *testing.T) {
 			t.Run(fmt.Sprintf("%d %s", width, scheme), func(t *testing.T) {
 				first, second := filepath.Join(t.TempDir(), "first"), filepath.Join(t.TempDir(), "a <b>second</b> run")
 				killed := writer(t, first, "1 5")
-				server := httptest.NewServer((&watch.Server{Every: 20 * time.Millisecond, Runs: []watch.Run{{"first", first, 8}, {"<b>second</b>", second, 9}}}).Handler())
+				server := httptest.NewServer((&watch.Server{Every: 20 * time.Millisecond, Runs: []watch.Run{{"first", first, 8, unfinished}, {"<b>second</b>", second, 9, unfinished}}}).Handler())
 				t.Cleanup(server.Close)
 				p := browsertest.Open(t, browser, server.URL, width, scheme)
 				const drawn = `document.querySelector("#charts").dataset.drawn`
@@ -111,14 +113,14 @@ func TestPageInBrowser(t *testing.T) {
 				p.Becomes(`document.querySelector("#problem").hidden`, "true")
 				_ = killed.Process.Kill()
 				_ = killed.Wait()
-				p.Becomes(`document.querySelector("#runs li:first-child small").innerText`, "not running, update 5 of 8")
+				p.Becomes(`document.querySelector("#runs li:first-child small").innerText`, "interrupted, update 5 of 8")
 				writer(t, first, "4 8") // from the checkpoint of update 3
 				p.Becomes(drawn, "16 6")
 				p.Becomes(`document.querySelector("#runs li:first-child small").innerText.replace("● ", "")`, "running, update 8 of 8")
 				if got, want := p.Text("#runs"), "first ● running, update 8 of 8 <b>second</b> ● running, update 3 of 9"; strings.ReplaceAll(got, "● ", "") != strings.ReplaceAll(want, "● ", "") {
 					t.Errorf("runs %q, want %q", got, want)
 				}
-				if got := p.Eval(`[...document.querySelectorAll(".chart h3")].map(h => h.textContent)`); got != "loss,token accuracy,decoder ponder" {
+				if got := p.Eval(`[...document.querySelectorAll(".chart h3")].map(h => h.textContent)`); got != "loss,token accuracy,decoder ponder, steps per position" {
 					t.Errorf("charts %q", got)
 				}
 				p.Fits(fmt.Sprintf("watch %d %s", width, scheme))
@@ -149,13 +151,13 @@ func TestDamagedInBrowser(t *testing.T) {
 	if err := os.WriteFile(path, bytes.Replace(content, []byte(`"step":3`), []byte(`"step":4`), 1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer((&watch.Server{Every: 20 * time.Millisecond, Runs: []watch.Run{{name, dir, 4}}}).Handler())
+	server := httptest.NewServer((&watch.Server{Every: 20 * time.Millisecond, Runs: []watch.Run{{name, dir, 4, func() string { return "finished" }}}}).Handler())
 	t.Cleanup(server.Close)
 	for _, width := range []int64{1280, 400} {
 		p := browsertest.Open(t, browser, server.URL, width, "light")
 		p.Becomes(`document.querySelector("#charts").dataset.drawn`, "4")
 		p.Becomes(`document.querySelector("#problem").innerText.endsWith("metrics.jsonl:6: damaged: its content does not match its checksum")`, "true")
-		p.Becomes(`document.querySelector("#runs small").innerText`, "not running, update 2 of 4")
+		p.Becomes(`document.querySelector("#runs small").innerText`, "finished, update 2 of 4")
 		p.Fits(fmt.Sprintf("watch damaged %d", width))
 	}
 }
@@ -164,14 +166,14 @@ func TestDamagedInBrowser(t *testing.T) {
 func useCharts(t *testing.T, p *browsertest.Tab) {
 	t.Helper()
 	const caption = `.chart figcaption`
-	if got, want := p.Text(caption), "training 0.5 validation 0.5 training 1.333 validation 1.333"; got != want {
+	if got, want := p.Text(caption), "first training 0.5 first validation 0.5 <b>second</b> training 1.333 <b>second</b> validation 1.333"; got != want {
 		t.Errorf("newest values %q, want %q", got, want)
 	}
 	p.Do(chromedp.Focus(chromedp.CSS(".chart svg")))
-	for range 21 { // just beyond the middle, 4.675 updates
+	for range 21 { // just beyond the middle, 4.675 updates; the loss of update 5 is 4/5
 		p.Do(chromedp.KeyEvent(kb.ArrowRight))
 	}
-	if got, want := p.Text(caption), "update 5 training 1 validation 1 training 1.333 validation 1.333"; got != want {
+	if got, want := p.Text(caption), "update 5 first training 0.8 first validation 0.8 <b>second</b> training 1.333 (at update 3) <b>second</b> validation 1.333 (at update 3)"; got != want {
 		t.Errorf("in the middle %q, want %q", got, want)
 	}
 	p.Do(chromedp.Focus(chromedp.CSS(`[data-axis="updates"]`)), chromedp.KeyEvent(kb.ArrowRight))

@@ -1,5 +1,6 @@
 // The main figure: positions by steps. The fill of a cell is the weight of that step's state in the position's result; the last step of a
-// position that halts has another colour, and its weight is the remainder. Lines lead from the chosen position to what it attends to.
+// position that halts has another colour, and its weight is the remainder. Lines lead from the chosen position to what it attends to, unless it
+// had halted before the step.
 
 class Grid {
   constructor(app) { this.app = app; }
@@ -83,7 +84,7 @@ class Grid {
 
   label(paper, block, n, i, attended) {
     const { app } = this, { colours } = app, box = block.label(i);
-    if (attended > 0.004) paper.rect(box.x + 1, box.y, box.width - 2, box.height, colours.attention.of(0.5 * attended));
+    if (attended > 0.004) paper.rect(box.x + 1, box.y, box.width - 2, box.height, colours.attention.of(0.4 * attended));
     const given = i < (block.stack.given || 0), wrong = app.isWrong(n, i);
     block.text[i].forEach((line, k) => {
       const [x, y, anchor] = block.textAt(i, k);
@@ -96,32 +97,33 @@ class Grid {
     this.write(paper, block.cell(i, t), kind[cellKind(block.stack, this.app.cells)](), alpha);
   }
 
-  // weight, change and readout return {text, fill, strong} of a cell; strong fills need light text.
+  // weight, change and readout return {text, fill} of a cell.
   weight(stack, i, t) {
     const u = stack.weights[t][i], last = stack.remainders && t === stack.updates[i] - 1;
-    return { text: short(u), fill: (last ? this.app.colours.rest : this.app.colours.weight).of(u), strong: u > 0.3 };
+    return { text: short(u), fill: (last ? this.app.colours.rest : this.app.colours.weight).of(u) };
   }
 
   change(n, i, t) {
-    const norm = this.app.data.stacks[n].changes[t][i], v = norm / this.largest[n];
-    return { text: norm.toPrecision(2), fill: this.app.colours.weight.of(v), strong: v > 0.3 };
+    const norm = this.app.data.stacks[n].changes[t][i];
+    return { text: short(norm), fill: this.app.colours.weight.of(norm / this.largest[n]) };
   }
 
   readout(stack, i, t) {
     const { steps, flips } = stack.readouts[i], [{ token, p }] = steps[t];
-    return { text: token, fill: this.app.colours.weight.of(p * p), strong: p > 0.55, font: `${flips.includes(t + 1) ? "700" : "400"} 12px ${this.app.colours.mono}` };
+    return { text: token, fill: this.app.colours.weight.of(p * p), font: `${flips.includes(t + 1) ? "700" : "400"} 12px ${this.app.colours.mono}` };
   }
 
-  write(paper, box, { text, fill, strong, font = this.small }, alpha) {
-    const { colours } = this.app, middle = box.x + (box.width - 1) / 2;
+  // write fills a cell with an opacity. Its text is always opaque. A token is shortened to the cell; a number that does not fit is left out.
+  write(paper, box, { text, fill, font = this.small }, alpha) {
+    const room = box.width - 3;
     paper.rect(box.x, box.y, box.width - 1, box.height - 1, fill, alpha);
-    if (box.height < 16 || box.width < (font === this.small ? 24 : 14)) return;
-    paper.text(middle, box.y + box.height / 2, fitted(text, font, box.width - 3), font, strong ? colours["on-full"] : colours.ink, { anchor: "middle", alpha });
+    if (box.height < 16 || room < (font === this.small ? textWidth(text, font) : 11)) return;
+    paper.text(box.x + (box.width - 1) / 2, box.y + box.height / 2, fitted(text, font, room), font, this.app.colours.textOn(fill, alpha), { anchor: "middle" });
   }
 
   // lines draws what the position in focus attends to.
   lines(paper) {
-    const { app } = this, row = app.row();
+    const { app } = this, row = app.halted(app.focus) ? null : app.row();
     if (!row) return;
     const block = this.blocks[app.view.stack], keyBlock = this.blocks[app.view.keyStack], most = app.normalize ? row.max : 1;
     row.keys.forEach((key, i) => {

@@ -65,9 +65,8 @@ class Heatmap {
       const name = fitted(this.keyNames[j], font, top - 28);
       if (this.long) paper.text(middle, y + top - 6, name, chosen ? bold : font, colours.ink, { turned: true });
       else paper.text(middle, y + top - 10, name, chosen ? bold : font, colours.ink, { anchor: "middle" });
-      if (j % numbered === 0) {
-        paper.text(middle, y + 8, `${j + 1}`, small, colours.soft, { anchor: "middle" });
-      }
+      const number = app.keyPosition(j) + 1;
+      if (j % numbered === 0 && number > 0) paper.text(middle, y + 8, `${number}`, small, colours.soft, { anchor: "middle" });
     }
     paper.text(x + left - 8, y + top - 8, "query ↓  key →", small, colours.soft, { anchor: "end" });
   }

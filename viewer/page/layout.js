@@ -53,7 +53,7 @@ class Columns {
     const positions = stack.tokens.length, narrow = width < 560;
     this.cells = cellRows(stack, cells);
     const least = positions <= 64 && !narrow ? clamp(Math.floor((width - 60) / positions), 30, 48) : positions <= 160 ? 24 : 17;
-    this.cellHeight = this.cells > 8 ? 12 : least > 40 ? 24 : 18;
+    this.cellHeight = this.cells > 8 && cellKind(stack, cells) !== "readouts" ? 12 : least > 40 ? 24 : 18;
     this.numbered = least >= 24 ? 1 : 5;
     this.bandHeight = this.arcs + this.labelHeight + 13 + this.cells * this.cellHeight + 10;
     this.place(width, least);
@@ -140,7 +140,8 @@ class Rows {
   constructor(stack, width, top, font, cells) {
     const narrow = width < 560;
     Object.assign(this, { stack, top, font, line: 20, head: narrow ? 40 : 20, cells: cellRows(stack, cells), arcs: narrow ? 26 : 64 });
-    this.cellWidth = narrow ? clamp(Math.floor(width * 0.25 / Math.max(1, this.cells)), 6, 18) : this.cells > 12 ? 14 : 32;
+    const tokens = cellKind(stack, cells) === "readouts";
+    this.cellWidth = narrow ? clamp(Math.floor(width * 0.25 / Math.max(1, this.cells)), tokens ? 14 : 6, 18) : this.cells > 12 && !tokens ? 14 : 32;
     this.cellsAt = this.arcs + 30;
     this.textX = this.cellsAt + this.cells * this.cellWidth + 12;
     this.cellHeight = 20;

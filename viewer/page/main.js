@@ -34,6 +34,8 @@ class App {
   tokenClass() { return this.data.stacks[this.view.stack].rows ? "sentence" : "token"; }
   headName(head) { return head < 0 ? "mean of heads" : `head ${head + 1}`; }
   halted(query) { return this.step >= this.data.stacks[this.view.stack].updates[query]; }
+  // ended is what positions of the stack did that ran fewer steps than others; a rule of an exit may have ended them.
+  ended() { return this.data.stacks[this.view.stack].weights ? "halted" : "ended"; }
   keyNames() { return this.view.keys || this.data.stacks[this.view.keyStack].tokens; }
   // keyPosition is the position of a key in the figure; the decoder reads the token before.
   keyPosition(key) { return this.view.causal ? key - 1 : key; }
@@ -52,9 +54,9 @@ class App {
   // row is the attention of the position in focus.
   row() { return this.attention && this.attention.row(this.step, this.head, this.focus); }
 
-  // attended maps the positions of stack n to how strongly they are attended to, null if they are not keys.
+  // attended maps the positions of stack n to how strongly they are attended to, null if they are not keys or the position in focus had halted.
   attended(n) {
-    const row = n === this.view.keyStack ? this.row() : null;
+    const row = n === this.view.keyStack && !this.halted(this.focus) ? this.row() : null;
     if (!row) return null;
     const most = this.normalize ? row.max : 1, map = new Map();
     row.keys.forEach((key, i) => map.set(this.keyPosition(key), row.weights[i] / most));
@@ -257,8 +259,16 @@ class App {
     byID("play").setAttribute("aria-label", this.timer ? "pause" : "play");
     this.cellsBox.value = this.cells;
     this.normalizeBox.checked = this.normalize;
-    const text = `${this.state.stack.name}, step ${this.step + 1}, position ${this.position + 1}, ${this.state.stack.tokens[this.position]}`;
+    const text = this.spoken();
     if (!this.timer && byID("live").textContent !== text) byID("live").textContent = text;
+  }
+
+  // spoken is what screen readers say after a change: what is chosen and, if a key is, its weight.
+  spoken() {
+    const { stack } = this.state, parts = [stack.name, `step ${this.step + 1}`, `position ${this.position + 1}`, stack.tokens[this.position]];
+    if (this.attention) parts.push(this.headName(this.head), ...(this.normalize ? ["normalized colours"] : []));
+    if (!this.attention || this.keyCursor === null || this.hovered !== null) return parts.join(", ");
+    return `${parts.join(", ")}. ${element("p", "", ...this.matrixText()).textContent}`;
   }
 
   // matrixText says what is shown and what the cell in focus is.
@@ -269,7 +279,7 @@ class App {
     const keyName = [name(this.keyNames()[key]), ` ${this.keyPlace(key)}`];
     if (this.view.causal && key > this.focus) return [...parts, " cannot see ", ...keyName, ", which comes later."];
     const weight = attention.at(this.step, this.head, this.focus, key);
-    const halted = this.halted(this.focus) ? "; it had halted before this step" : "";
+    const halted = this.halted(this.focus) ? `; it had ${this.ended()} before this step` : "";
     if (weight === null) return [...parts, " gives ", ...keyName, ` less than to its 16 largest${halted}.`];
     return [...parts, ` gives ${share(weight)} to `, ...keyName, `${halted}.`];
   }

@@ -14,8 +14,13 @@ const clamp = (v, low, high) => Math.min(high, Math.max(low, v));
 // share formats a weight: two decimals, more for small ones.
 const share = v => v >= 0.01 || v === 0 ? v.toFixed(2) : v.toFixed(4);
 
-// short formats a weight for a narrow cell: two decimals without the leading zero.
-const short = v => v.toFixed(2).replace(/^0/, "");
+// short formats a number for a narrow cell: about two digits, without a leading zero.
+function short(v) {
+  if (v >= 9.95) return v.toFixed(0);
+  if (v >= 0.995) return v.toFixed(1).replace(".0", "");
+  if (v === 0) return "0";
+  return v < 0.005 ? v.toExponential(0) : v.toFixed(2).replace(/^0/, "");
+}
 
 // clipped shortens a token for running text.
 const clipped = text => text.length <= 60 ? text : `${text.slice(0, 60)}…`;
@@ -38,13 +43,22 @@ function radioKeys(box) {
   });
 }
 
+// channels reads rgb(...).
+const channels = css => css.match(/\d+/g).map(Number);
+
+// luminance is that of the Web Content Accessibility Guidelines.
+function luminance(rgb) {
+  const [r, g, b] = rgb.map(v => v <= 10 ? v / 3294 : ((v / 255 + 0.055) / 1.055) ** 2.4);
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+}
+
 // Colours holds what is read from the style sheet, so that colours are written down once. A ramp has 256 colours, from "nothing" to a full
 // colour; weights use its square root, so that small weights can be distinguished.
 class Colours {
   constructor() {
     this.probe = document.body.appendChild(element("i", "unseen"));
     this.pen = Object.assign(document.createElement("canvas"), { width: 1, height: 1 }).getContext("2d", { willReadFrequently: true });
-    for (const name of ["page", "ink", "soft", "rule", "band", "none", "mark", "wrong", "on-full"]) this[name] = this.css(`var(--${name})`);
+    for (const name of ["page", "ink", "soft", "rule", "band", "none", "mark", "wrong"]) this[name] = this.css(`var(--${name})`);
     this.weight = this.ramp("--full");
     this.rest = this.ramp("--rest");
     this.attention = this.ramp("--attend");
@@ -52,7 +66,18 @@ class Colours {
     this.mono = style.getPropertyValue("--tokens");
     this.sans = style.getPropertyValue("--labels");
     this.serif = style.getPropertyValue("--prose");
+    this.texts = new Map();
     this.probe.remove();
+  }
+
+  // textOn returns black or white, whichever can be read on a fill drawn with an opacity.
+  textOn(fill, alpha) {
+    const key = `${fill} ${alpha}`;
+    if (!this.texts.has(key)) {
+      const page = channels(this.page), under = channels(fill).map((v, c) => alpha * v + (1 - alpha) * page[c]);
+      this.texts.set(key, luminance(under) > 0.179 ? "rgb(0,0,0)" : "rgb(255,255,255)"); // there, both have the same contrast
+    }
+    return this.texts.get(key);
   }
 
   css(colour) { return `rgb(${this.rgb(colour)})`; }

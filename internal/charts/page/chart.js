@@ -1,7 +1,7 @@
 // One chart: lines over updates or over time, drawn as SVG.
 
 const SVG = "http://www.w3.org/2000/svg";
-const HEIGHT = 230, LEFT = 52, RIGHT = 12, TOP = 8, BOTTOM = 26;
+const HEIGHT = 244, LEFT = 52, RIGHT = 12, TOP = 8, BOTTOM = 40;
 
 // shape makes an SVG element.
 function shape(tag, attributes, text) {
@@ -67,15 +67,29 @@ function thinned(points, x) {
   });
 }
 
+// titled is the title of a figure: its name and, if it has one, its unit.
+function titled(name) {
+  const unit = name.endsWith("_ponder") ? ", steps per position" : name === "cross_entropy" ? ", nats per token" : "";
+  return name.replaceAll("_", " ") + unit;
+}
+
+// nearest returns the point that is nearest to x; of two as near, the earlier one.
+const nearest = (points, x) => points.reduce((best, p) => Math.abs(p.x - x) < Math.abs(best.x - x) ? p : best);
+
 class Chart {
   constructor(name) {
     this.node = element("figure", "chart");
     this.caption = element("figcaption", "", "");
-    this.svg = shape("svg", { role: "img", tabindex: 0, "aria-label": name });
-    this.node.append(element("h3", "", name.replaceAll("_", " ")), this.svg, this.caption);
+    const title = titled(name);
+    this.svg = shape("svg", { role: "group", "aria-roledescription": "chart", tabindex: 0, "aria-label": title });
+    this.node.append(element("h3", "", title), this.svg, this.caption);
+    this.svg.addEventListener("focus", () => this.caption.setAttribute("aria-live", "polite")); // values change with every movement of a mouse
     this.svg.addEventListener("pointermove", event => this.point(event.clientX - this.svg.getBoundingClientRect().left));
     this.svg.addEventListener("pointerleave", () => this.point(null));
-    this.svg.addEventListener("blur", () => this.point(null));
+    this.svg.addEventListener("blur", () => {
+      this.caption.removeAttribute("aria-live");
+      this.point(null);
+    });
     this.svg.addEventListener("keydown", event => {
       const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!by || !this.width) return;
@@ -130,9 +144,10 @@ class Chart {
     }
     const unit = this.time ? unitOf(this.xs[1]) : ["", 1], [low, high] = this.xs.map(v => v / unit[1]);
     const marks = low === high ? [low] : ticks(low, high, Math.max(2, Math.floor(this.width / 110)));
+    this.svg.append(shape("text", { x: (LEFT + this.width - RIGHT) / 2, y: HEIGHT - 5, "text-anchor": "middle" }, this.time ? "time of training" : "updates"));
     for (const v of marks) {
       const text = this.time ? duration(v * unit[1], unit) : figures(v);
-      this.svg.append(shape("text", { x: this.x(v * unit[1]), y: HEIGHT - 8, "text-anchor": "middle" }, text));
+      this.svg.append(shape("text", { x: this.x(v * unit[1]), y: HEIGHT - BOTTOM + 18, "text-anchor": "middle" }, text));
     }
   }
 
@@ -141,23 +156,26 @@ class Chart {
     this.svg.append(shape("path", { class: name, d: path, stroke: s.colour }));
   }
 
-  // point shows the values at a place, in pixels; null ends that.
+  // place names a place on the horizontal axis.
+  place(x) { return this.time ? `after ${duration(x)}` : `update ${Math.round(x)}`; }
+
+  // point shows the values at the point nearest to a place, in pixels; null ends that. Where a line has no point, its nearest one is named.
   point(at) {
     this.at = at;
     if (!this.cursor || !this.series.length) return;
     this.cursor.setAttribute("visibility", at === null ? "hidden" : "visible");
     this.caption.replaceChildren();
-    const inner = this.width - LEFT - RIGHT, here = at === null ? Infinity : this.xs[0] + (this.xs[1] - this.xs[0]) * (clamp(at, LEFT, this.width - RIGHT) - LEFT) / inner;
+    const inner = this.width - LEFT - RIGHT, under = this.xs[0] + (this.xs[1] - this.xs[0]) * (clamp(at ?? LEFT, LEFT, this.width - RIGHT) - LEFT) / inner;
+    const here = nearest(this.series.map(s => nearest(s.points, under)), under).x;
     if (at !== null) {
       for (const end of ["x1", "x2"]) this.cursor.setAttribute(end, this.x(here));
-      this.caption.append(element("span", "", this.time ? `after ${duration(here)}` : `update ${Math.round(here)}`), " ");
+      this.caption.append(element("span", "", this.place(here)), " ");
     }
     for (const s of this.series) {
-      const last = s.points.findLast(p => p.x <= here);
-      if (!last) continue;
-      const key = element("i", "key");
+      const p = at === null ? s.points.at(-1) : nearest(s.points, here), key = element("i", "key");
       key.style.background = s.colour;
-      this.caption.append(element("span", "", key, `${s.split} ${figures(last.y)}`), " ");
+      const elsewhere = at === null || p.x === here ? "" : this.time ? ` (${this.place(p.x)})` : ` (at ${this.place(p.x)})`;
+      this.caption.append(element("span", "", key, element("span", "unseen", `${s.name} `), `${s.split} ${figures(p.y)}${elsewhere}`), " ");
     }
   }
 }

@@ -14,9 +14,9 @@ source.addEventListener("runs", event => {
 });
 
 source.addEventListener("update", event => {
-  const { run: index, rows, again, running, problem } = JSON.parse(event.data), run = charts.runs[index];
+  const { run: index, rows, again, running, status: ended, problem } = JSON.parse(event.data), run = charts.runs[index];
   charts.add(index, rows, again);
-  const last = run.rows.at(-1), status = running ? "running" : last?.step >= run.steps ? "finished" : "not running";
+  const last = run.rows.at(-1), status = running ? "running" : ended || "not running";
   run.label.textContent = `${status}, ${last ? `update ${last.step} of ${run.steps}` : "no figures yet"}`;
   run.label.classList.toggle("running", running);
   problem ? problems.set(index, problem) : problems.delete(index);
