@@ -132,12 +132,13 @@ func (p *attentionPart) makeAdd() {
 	}
 }
 
-// prefetchNext asks for the visible keys or values of the next head, which come from beyond the second cache if there are many rows.
+// prefetchNext asks for the first page of the visible keys or values of the next head, which come from beyond the second cache if there are
+// many rows. The processor follows reads in order by itself.
 func (p *attentionPart) prefetchNext(v *HeadView) {
 	bytes := (p.keys-1)*v.Row + (p.D-1)*v.Step + p.Size
 	if p.more && bytes < 2*p.keys*p.D*p.Size { // one after the other
 		next := p.b*p.H + p.head + 1
-		kernel.Prefetch(v.at(p.fr, next/p.H, next%p.H), bytes)
+		kernel.Prefetch(v.at(p.fr, next/p.H, next%p.H), min(bytes, 4<<10))
 	}
 }
 
