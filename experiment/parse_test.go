@@ -244,6 +244,7 @@ func TestSet(t *testing.T) {
 		{[]string{"task.reverse.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Value.(algorithmic.Reverse).MaxLength }, 20},
 		{[]string{"task.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Value.(algorithmic.Reverse).MaxLength }, 20},
 		{[]string{"task.copy.max_length=20"}, "", func(r experiment.Run) any { return r.Task.Value.(algorithmic.Copy).MaxLength }, 20},
+		{[]string{"task.babi.rename=true"}, "; task.babi replaces task.reverse: to keep that, leave out the fields of task.babi", nil, nil},
 		{[]string{"training.batch.boundaries=[5, 9]"}, "", func(r experiment.Run) any { return len(r.Training.Batch.Boundaries) }, 2},
 		{[]string{"training.weight_decay=0.1"}, "", func(r experiment.Run) any { return r.Training.WeightDecay }, 0.1}, // absent while it is zero
 		{[]string{"training.weight_deacy=0.1"}, `key "training.weight_deacy" is not known`, nil, nil},

@@ -28,6 +28,7 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	if err != nil {
 		return r, err
 	}
+	before := kinds(tree)
 	for _, assignment := range assignments {
 		s, err := assigned(tree, assignment)
 		if err != nil {
@@ -44,7 +45,7 @@ func (r Run) Set(assignments ...string) (Run, error) {
 	if err != nil {
 		return r, err
 	}
-	return changed, changed.Validate()
+	return changed, replaced(changed.Validate(), before, kinds(tree))
 }
 
 // FieldsWith returns the fields of the run after assignments, as [Run.Set] makes them, for a comparison with those of another run after the same

@@ -59,6 +59,20 @@ func sealedToData(c *runlog.Checkpoint) bool {
 	return false
 }
 
+// DataDigests returns the digests of the data that the model was trained with, by part: "training", "validation", "test". It is nil for tasks that
+// read nothing, and for checkpoints of versions that did not record digests.
+func (m *Model) DataDigests() (digests map[string]string) {
+	for _, part := range dataParts {
+		if digest := m.checkpoint.Meta[training.DataKey(part)]; digest != "" {
+			if digests == nil {
+				digests = map[string]string{}
+			}
+			digests[part] = digest
+		}
+	}
+	return digests
+}
+
 // A DataError means that a run's data have changed since its checkpoint was written.
 type DataError struct {
 	Dir     string // of the run

@@ -96,7 +96,7 @@ func TestInvalidProtocols(t *testing.T) {
 		if strings.HasPrefix(c.want, "MaxLength") || c.p.Beam != (decoding.Beam{}) || c.p.TeacherForced {
 			continue
 		}
-		err = Check(t.Context(), m.Run, c.p, nil)
+		_, err = Check(t.Context(), m.Run, c.p, nil)
 		if found := new(ProtocolError); !errors.As(err, &found) {
 			t.Errorf("%+v: Check returns %v", c.p, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"universal-transformer/experiment"
@@ -30,9 +31,12 @@ type Cell struct {
 	Results string         // folder of results
 	From    *Cell          // cell whose weights training starts from; nil: random weights
 
-	// Measure measures the trained model.
+	// Protocol determines the examples if Measure is nil. The trained model is then measured by the measure of its task, and its result has [Metrics].
+	Protocol Protocol
+	// Measure measures the trained model in a way of the caller's own; it may be nil.
 	Measure func(ctx context.Context, m *pipeline.Model, c Cell, log func(line string)) (Measured, error)
-	// New returns an empty value of the type that Measure returns. Existing results are decoded into it. If New is nil, they are not decoded.
+	// New returns an empty value of the type that Measure returns. Existing results are decoded into it. If New is nil and Measure is not, they are not
+	// decoded.
 	New func() Measured
 }
 
@@ -55,10 +59,16 @@ func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil, false, nil
 	}
-	if err != nil || c.New == nil {
-		return r, nil, err == nil, err
+	switch {
+	case err != nil:
+		return r, nil, false, err
+	case c.New != nil:
+		m = c.New()
+	case c.Measure == nil:
+		m = &Metrics{}
+	default:
+		return r, nil, true, nil
 	}
-	m = c.New()
 	if err := r.Decode(m); err != nil {
 		return r, nil, false, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)
 	}
@@ -150,7 +160,11 @@ func (c Cell) do(ctx context.Context, backend compute.Backend, threads int, call
 func (c Cell) measure(ctx context.Context, m *pipeline.Model, backend compute.Backend, log func(string)) (Measured, Provenance, error) {
 	by, meter := pipeline.Provenance(backend), provenance.Start()
 	defer meter.Stop()
-	found, err := c.Measure(ctx, m, c, log)
+	measure := c.Measure
+	if measure == nil {
+		measure = c.Protocol.measure
+	}
+	found, err := measure(ctx, m, c, log)
 	if err != nil {
 		if ctx.Err() != nil {
 			err = ErrInterrupted
@@ -166,6 +180,7 @@ func (c Cell) finished(m *pipeline.Model, trained training.Summary) Header {
 	h := c.header()
 	h.Model, h.Data = m.Describe(), m.Run.Task.Value.String()
 	h.Parameters, h.Step, h.BestStep, h.Stopped, h.Seconds = trained.Parameters, trained.Step, m.Step, trained.Stopped, trained.Seconds
+	h.DataDigests = m.DataDigests()
 	h.Validation, h.ChosenBy = trained.BestNats, chosenBy(m.Run.Training.BestByMeasure, m.Run.Training.BestByAccuracy)
 	return h
 }
@@ -193,7 +208,18 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 	if !same(c.Run, there) {
 		return training.Summary{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
 	}
+	callbacks.Log = withoutAdvice(callbacks.Log)
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)
+}
+
+// withoutAdvice replaces the advice on how to train a finished run further, which the cell of a grid has no use for.
+func withoutAdvice(log func(string)) func(string) {
+	return func(line string) {
+		if strings.HasPrefix(line, "training has already finished") {
+			line = "training has finished before: the checkpoint is only measured"
+		}
+		log(line)
+	}
 }
 
 // pretrained returns an error if the run whose weights training starts from is not finished or no longer exists.

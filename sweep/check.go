@@ -4,42 +4,64 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 
 	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
 )
 
-// Check reads the data of the unfinished cells, those to train on and those to measure, and returns the first error. The data of each task are
-// read once. log receives a line while that takes long; it may be nil.
+// Check reads the data of the cells, those to train on and those to measure, and returns the first error. The data of each task are read once, and
+// none if all cells are finished. A finished cell with other data than those that are read is an error, because the other seeds would be trained or
+// measured on them; its data may be missing. log receives a line while reading takes long; it may be nil.
 func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
-	checked, dirs := map[string]bool{}, map[string]bool{}
+	read, dirs, unfinished := map[string]map[string]string{}, map[string]bool{}, false
 	for _, c := range cells {
 		dirs[filepath.Clean(c.Dir())] = true
+		_, _, done, err := c.Done()
+		unfinished = unfinished || !done && err == nil
+	}
+	if !unfinished {
+		return nil
 	}
 	for _, c := range cells {
-		if _, _, done, err := c.Done(); err != nil || done {
-			continue
+		r, m, done, err := c.Done()
+		if err != nil {
+			continue // reported when the cell is run
 		}
-		if dir := c.Run.Training.Pretrained; dir != "" && !dirs[filepath.Clean(dir)] {
+		if dir := c.Run.Training.Pretrained; !done && dir != "" && !dirs[filepath.Clean(dir)] {
 			if _, err := pipeline.ReadRun(dir); err != nil {
 				return fmt.Errorf("%s: training.pretrained: %w", c.Recipe, err)
 			}
 		}
 		data := dataOf(c.Run)
-		if checked[data] {
-			continue
+		if read[data] == nil {
+			digests, err := f.read(ctx, c, log)
+			if done && errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			read[data] = digests
 		}
-		checked[data] = true
-		err := pipeline.Check(ctx, c.Run, f.Measure.pipeline(), log)
-		if found := new(pipeline.ProtocolError); errors.As(err, &found) {
-			return fmt.Errorf("%s%w", f.Measure.place(), found.Err)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", c.Recipe, err)
+		if parts := differing(digestsOf(r, m), read[data]); done && parts != "" {
+			return fmt.Errorf("%s is of other data than those that are read now (%s): restore the files, or remove it and %s, or choose another folder", c.File(), parts, c.Dir())
 		}
 	}
 	return nil
+}
+
+// read reads the data of a cell and returns their digests by part, not nil.
+func (f File) read(ctx context.Context, c Cell, log func(string)) (map[string]string, error) {
+	checked, err := pipeline.Check(ctx, c.Run, f.Measure.pipeline(), log)
+	if found := new(pipeline.ProtocolError); errors.As(err, &found) {
+		return nil, fmt.Errorf("%s%w", f.Measure.place(), found.Err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.Recipe, err)
+	}
+	return withFile(checked.Data, checked.File), nil
 }
 
 // dataOf describes what of a run decides whether its data can be used.

@@ -116,6 +116,7 @@ func TestFileErrors(t *testing.T) {
 		"a,width=32 and b,width=32 are the same run": `{"name": "g", "base": "own-pairs", "variants": {"a": ["model.width=64"], "b": []}, "grid": {"model.width": [32]}}`,
 		"are the same run: another assignment":       `{"name": "g", "base": "own-pairs", "grid": {"model.width": [32, 64], "model.encoder_decoder.width": [96]}}`,
 		"set has the field seed":                     `{"name": "g", "base": "own-pairs", "set": ["seed=7"]}`,
+		"variants.a has the field seed":              `{"name": "g", "base": "own-pairs", "variants": {"a": ["seed=7"]}}`,
 		"base: task is missing":                      `{"name": "g", "base": {"name": "x"}}`,
 		"set: training.steps is 0":                   `{"name": "g", "base": "own-pairs", "set": ["training.steps=0"]}`,
 		`variants is null`:                           `{"name": "g", "base": "own-pairs", "variants": null}`,

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"regexp"
@@ -18,9 +19,12 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 	if err != nil {
 		return nil, err
 	}
-	for _, a := range f.Set {
-		if field, _, _ := strings.Cut(a, "="); strings.TrimSpace(field) == "seed" {
-			return nil, fmt.Errorf("set has the field seed: give seeds in seeds")
+	if SetsSeed(f.Set) {
+		return nil, errors.New("set has the field seed: give seeds in seeds")
+	}
+	for _, v := range f.Variants {
+		if SetsSeed(v.Set) {
+			return nil, fmt.Errorf("variants.%s has the field seed: give seeds in seeds", v.Name)
 		}
 	}
 	set, err := base.Set(f.Set...)
@@ -51,11 +55,19 @@ func (f File) Cells(dir string, resolve func(name string) (experiment.Run, error
 			}
 			same[key] = p.Name
 			cells = append(cells, Cell{
-				Recipe: p.Name, Run: run, Runs: dir, Results: filepath.Join(dir, resultsFolder), Measure: f.Measure.measure, New: func() Measured { return &Metrics{} },
+				Recipe: p.Name, Run: run, Runs: dir, Results: filepath.Join(dir, resultsFolder), Protocol: f.Measure,
 			})
 		}
 	}
 	return cells, nil
+}
+
+// SetsSeed reports whether assignments set the seed, which that of a cell would replace.
+func SetsSeed(set []string) bool {
+	return slices.ContainsFunc(set, func(assignment string) bool {
+		field, _, _ := strings.Cut(assignment, "=")
+		return strings.TrimSpace(field) == "seed"
+	})
 }
 
 // blamed returns the part of the file that is at fault for an error of a run: the base if it has the same error, otherwise changed.

@@ -14,11 +14,11 @@ import (
 	"universal-transformer/task"
 )
 
-// Protocol determines on which examples the models of a user's sweep are measured.
+// Protocol determines on which examples models are measured by the measure of their task: of a user's sweep, and of a [Cell] without Measure.
 type Protocol struct {
 	task.Selection
-	File          string `json:"file"`           // examples of this file, in the task's format, instead
-	TeacherForced bool   `json:"teacher_forced"` // predict every token from the true tokens before it, instead of decoding
+	File          string `json:"file,omitempty"`           // examples of this file, in the task's format, instead
+	TeacherForced bool   `json:"teacher_forced,omitempty"` // predict every token from the true tokens before it, instead of decoding
 }
 
 func (p Protocol) validate() error {
@@ -55,7 +55,13 @@ func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log fu
 	if err != nil {
 		return nil, err
 	}
-	all := &Metrics{Examples: found.Row.Count, Lengths: found.Lengths, Encoder: found.Encoder, Decoder: found.Decoder}
+	all := &Metrics{Examples: found.Row.Count, Lengths: found.Lengths, Measure: &p, Encoder: found.Encoder, Decoder: found.Decoder}
+	if p.Validation {
+		all.Lengths = "validation, " + all.Lengths
+	}
+	if p.File != "" {
+		all.FileDigest = task.DigestExamples(found.Examples)
+	}
 	for _, metric := range found.Metrics {
 		if !math.IsNaN(metric.Value) && !math.IsInf(metric.Value, 0) {
 			all.Metrics = append(all.Metrics, metricOf(metric))
@@ -67,8 +73,11 @@ func (p Protocol) measure(ctx context.Context, m *pipeline.Model, _ Cell, log fu
 // Metrics holds the measurements of a user's sweep: the metrics of the task, the main one first.
 type Metrics struct {
 	Examples int      `json:"examples"`
-	Lengths  string   `json:"lengths"` // which examples
+	Lengths  string   `json:"lengths"` // which examples: "length 40", "validation, lengths 60..100", "of test.tsv"
 	Metrics  []Metric `json:"metrics"`
+
+	Measure    *Protocol `json:"measure,omitempty"`     // nil in results of earlier versions
+	FileDigest string    `json:"file_digest,omitempty"` // of the examples of Measure.File
 
 	// Steps of positions; nil for a stack that does not exist or is not adaptive, and in results of earlier versions.
 	Encoder *pipeline.PonderTime `json:"encoder_steps,omitempty"`
@@ -103,6 +112,9 @@ func (m *Metrics) figures() []Metric {
 func (m *Metrics) Validate() error {
 	if m.Examples < 1 {
 		return fmt.Errorf("examples is %d: it must be positive", m.Examples)
+	}
+	if len(m.Metrics) == 0 {
+		return errors.New("metrics is empty: a measurement has at least one finite figure")
 	}
 	for i, metric := range m.Metrics {
 		switch share := score.Share("", score.Accuracy{Correct: metric.Correct, Total: metric.Total}); {

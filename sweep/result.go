@@ -3,6 +3,7 @@
 package sweep
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -44,23 +45,26 @@ type Result struct {
 
 // Header holds the common fields of all results.
 type Header struct {
-	Recipe             string     `json:"recipe"` // "algorithmic-lstm/copy"; in a user's sweep the name of the cell: "lstm,width=64"
-	Seed               uint64     `json:"seed"`
-	Set                []string   `json:"set,omitempty"` // assignments by which the run differs from its recipe, as in experiment.Run.Set
-	Model              string     `json:"model"`         // description
-	Data               string     `json:"data"`          // description
-	Parameters         int        `json:"parameters"`
-	Step               int64      `json:"step"`                 // number of updates
-	BestStep           int64      `json:"best_step"`            // step of the selected checkpoint
-	Validation         float64    `json:"validation,omitempty"` // cross entropy of that checkpoint, nats per token
-	ChosenBy           string     `json:"chosen_by"`            // criteria for selecting it; later ones break ties
-	Stopped            string     `json:"stopped"`              // reason for the end of training: "done", "accuracy", "perfect", "patience"
-	Seconds            float64    `json:"seconds"`              // training time, including validations
-	ExamplesPerSecond  float64    `json:"examples_per_second"`
-	PositionsPerSecond float64    `json:"positions_per_second"`
-	Threads            int        `json:"threads"` // threads available to the run
-	TrainedBy          Provenance `json:"trained_by,omitzero"`
-	MeasuredBy         Provenance `json:"measured_by,omitzero"`
+	Recipe             string   `json:"recipe"` // "algorithmic-lstm/copy"; in a user's sweep the name of the cell: "lstm,width=64"
+	Seed               uint64   `json:"seed"`
+	Set                []string `json:"set,omitempty"` // assignments by which the run differs from its recipe, as in experiment.Run.Set
+	Model              string   `json:"model"`         // description
+	Data               string   `json:"data"`          // description
+	Parameters         int      `json:"parameters"`
+	Step               int64    `json:"step"`                 // number of updates
+	BestStep           int64    `json:"best_step"`            // step of the selected checkpoint
+	Validation         float64  `json:"validation,omitempty"` // cross entropy of that checkpoint, nats per token
+	ChosenBy           string   `json:"chosen_by"`            // criteria for selecting it; later ones break ties
+	Stopped            string   `json:"stopped"`              // reason for the end of training: "done", "accuracy", "perfect", "patience"
+	Seconds            float64  `json:"seconds"`              // training time, including validations
+	ExamplesPerSecond  float64  `json:"examples_per_second"`
+	PositionsPerSecond float64  `json:"positions_per_second"`
+	Threads            int      `json:"threads"` // threads available to the run
+	// DataDigests are digests of the data that were read, by part: "training", "validation", "test". It is nil for tasks that read nothing, and in
+	// results of earlier versions.
+	DataDigests map[string]string `json:"data_digests,omitempty"`
+	TrainedBy   Provenance        `json:"trained_by,omitzero"`
+	MeasuredBy  Provenance        `json:"measured_by,omitzero"`
 }
 
 // Name returns the name of the result's cell, which is also the path of its files below a folder of runs or results:
@@ -191,6 +195,13 @@ func Parse(data []byte) (r Result, err error) {
 			return r, fmt.Errorf("%s is %s: it must be an object", part.name, cmp.Or(text, "missing"))
 		}
 	}
+	var own struct{ Validation *float64 }
+	if err := json.Unmarshal(data, &own); err != nil {
+		return r, err
+	}
+	if own.Validation == nil && !r.withoutValidation() {
+		return r, errors.New("validation is missing")
+	}
 	if err := r.Header.Validate(); err != nil {
 		return r, err
 	}
@@ -201,6 +212,20 @@ func Parse(data []byte) (r Result, err error) {
 	}
 	return r, r.consistent()
 }
+
+// MarshalJSON writes a validation of 0, too, which a result of version 0.1 does not have.
+func (r Result) MarshalJSON() ([]byte, error) {
+	type fields Result
+	data, err := json.Marshal(fields(r))
+	if err == nil && r.Validation == 0 && !r.withoutValidation() {
+		const next = `"chosen_by":` // does not occur in a text, where quotation marks are escaped
+		data = bytes.Replace(data, []byte(next), []byte(`"validation":0,`+next), 1)
+	}
+	return data, err
+}
+
+// withoutValidation reports whether the version that wrote the result recorded no validation.
+func (r Result) withoutValidation() bool { return strings.HasPrefix(r.MeasuredBy.Version, "0.1.") }
 
 // Save writes a result below a folder atomically.
 func (r Result) Save(root string) error {

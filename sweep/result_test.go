@@ -64,6 +64,7 @@ func TestReadIsStrict(t *testing.T) {
 		"JSON: there is no value":               {string(good), ""},
 		`did you mean "seconds"`:                {`"seconds"`, `"secnds"`},
 		"parameters is missing":                 {`"parameters": 100,`, ``},
+		"validation is missing":                 {`"validation": 0.25,`, ``},
 		"parameters cannot be null":             {`"parameters": 100`, `"parameters": null`},
 		"parameters is -1: it must not":         {`"parameters": 100`, `"parameters": -1`},
 		"step is -60: it must not":              {`"step": 60`, `"step": -60`},
@@ -96,6 +97,31 @@ func TestReadIsStrict(t *testing.T) {
 	}
 }
 
+// A validation of 0 is written and read. Version 0.1 did not record it, and its results remain without one.
+// Caught when planted: a missing validation read as 0; 0 left out; 0 written for version 0.1.
+func TestValidationOfZero(t *testing.T) {
+	for version, want := range map[string]bool{"0.1.0": false, "0.2.0": true, "0.10.0": true} {
+		r := example()
+		r.Validation, r.MeasuredBy.Version = 0, version
+		data, err := json.Marshal(r)
+		if err != nil || strings.Contains(string(data), `"best_step":40,"validation":0,"chosen_by"`) != want {
+			t.Errorf("version %s: %s, %v", version, data, err)
+		}
+		if back, err := Parse(data); err != nil || back.Validation != 0 {
+			t.Errorf("version %s: %v, %v", version, back.Validation, err)
+		}
+	}
+	path := filepath.Join("testdata", "earlier", "programs-large", "program-seed1.json")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	without := strings.Replace(string(data), "  \"validation\": 0.0961478679837943,\n", "", 1)
+	if _, err := Parse([]byte(without)); len(without) == len(data) || fmt.Sprint(err) != "validation is missing" {
+		t.Errorf("the earlier form: %v", err)
+	}
+}
+
 // Missing and null counts of what was measured are errors, not zeros.
 func TestDecodeIsStrict(t *testing.T) {
 	for want, measured := range map[string]string{
@@ -124,10 +150,19 @@ func TestStepsAreValid(t *testing.T) {
 		"encoder_steps.deviation is missing":  `"mean": 1.5, "tenths": [1, null, null, null, null, 2, null, null, null, null]`,
 	} {
 		r := example()
-		r.Measured = json.RawMessage(`{"examples": 5, "lengths": "", "metrics": [], "encoder_steps": {` + steps + `}}`)
+		r.Measured = json.RawMessage(`{"examples": 5, "lengths": "", "metrics": [{"name": "accuracy", "value": 0.5}], "encoder_steps": {` + steps + `}}`)
 		if err := r.Decode(&Metrics{}); (want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", steps, err, want)
 		}
+	}
+}
+
+// A measurement has a figure. Caught when planted: no check.
+func TestMetricsAreThere(t *testing.T) {
+	r := example()
+	r.Measured = json.RawMessage(`{"examples": 5, "lengths": "", "metrics": []}`)
+	if err := r.Decode(&Metrics{}); err == nil || !strings.Contains(err.Error(), "measured.metrics is empty") {
+		t.Error(err)
 	}
 }
 

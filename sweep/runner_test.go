@@ -171,7 +171,7 @@ func TestFailuresStayAlone(t *testing.T) {
 		t.Errorf("a damaged result: %v", err)
 	}
 	panics := smallCells(t, t.TempDir())[:1]
-	panics[0].Measure = nil
+	panics[0].Measure = func(context.Context, *pipeline.Model, Cell, func(string)) (Measured, error) { panic("own measure") }
 	if err := run.Run(context.Background(), panics); err == nil || !strings.Contains(err.Error(), "internal error") {
 		t.Errorf("a panic: %v", err)
 	}
@@ -204,7 +204,7 @@ func TestFromUnfinished(t *testing.T) {
 	}
 	r := example()
 	r.Recipe, r.Seed = "one", 4
-	r.Measured = []byte(`{"examples": 1, "lengths": "", "metrics": []}`)
+	r.Measured = []byte(`{"examples": 1, "lengths": "length 4", "metrics": [{"name": "accuracy", "value": 0.5}]}`)
 	if err := r.Save(cells[0].Results); err != nil {
 		t.Fatal(err)
 	}

@@ -26,8 +26,8 @@ type Summary struct {
 	BestSeed    uint64   `json:"best_seed"`    // seed with the lowest validation cross entropy
 	BestMetrics []Metric `json:"best_metrics"` // metrics of that seed
 	Best        bool     `json:"best"`         // whether the cell has the lowest mean validation cross entropy
-	// P is the p-value of Welch's t-test that the mean validation cross entropy is that of the best cell, corrected for the number of cells (Holm).
-	// It is nil for that cell, and without a test: with fewer than two seeds of a cell.
+	// P is the p-value of Welch's t-test that the mean validation cross entropy is that of the best cell, corrected for all pairs of cells (Holm). It is
+	// nil for that cell, and without a test: with fewer than two seeds of a cell.
 	P *float64 `json:"p"`
 }
 
@@ -55,19 +55,23 @@ func spread(name string, values []float64) Spread {
 	return s
 }
 
-// Summarize reads the results of the cells of a user's sweep. Cells without a result of their configuration count as missing.
+// Summarize reads the results of the cells of a user's sweep. Cells without a result of their configuration and protocol count as missing. Results of
+// different data are an error.
 func Summarize(cells []Cell) ([]Summary, error) {
 	var order []string
-	finished, missing := map[string][]Result{}, map[string]int{}
+	finished, missing, groups := map[string][]Result{}, map[string]int{}, dataGroups{}
 	for _, c := range cells {
 		if finished[c.Recipe] == nil && missing[c.Recipe] == 0 {
 			order = append(order, c.Recipe)
 		}
-		r, _, done, err := c.Done()
+		r, m, done, err := c.Done()
 		switch {
 		case err != nil:
 			return nil, err
-		case done && !c.Changed(r):
+		case done && c.Mismatch(r, m) == nil:
+			if err := groups.add(c, r, m); err != nil {
+				return nil, err
+			}
 			finished[c.Recipe] = append(finished[c.Recipe], r)
 		default:
 			missing[c.Recipe]++
@@ -168,17 +172,24 @@ func markBest(list []Summary) {
 	}
 }
 
-// compareWithBest sets the p-values of all cells but the best one.
+// compareWithBest sets the p-values of all cells but the best one. It corrects for all pairs of cells, because the same data decide which cell is the
+// best: whichever cells chance had put first, a pair with the best would have been compared.
 func compareWithBest(list []Summary, best int) {
-	p := make([]float64, len(list))
-	for i, s := range list {
-		if p[i] = math.NaN(); i != best {
-			p[i], _ = significance.Welch(s.Validation.sample(), list[best].Validation.sample())
+	var p []float64
+	withBest := map[int]int{} // index in p by cell
+	for i := range list {
+		for j := range i {
+			if i == best || j == best {
+				withBest[i+j-best] = len(p)
+			}
+			v, _ := significance.Welch(list[i].Validation.sample(), list[j].Validation.sample())
+			p = append(p, v)
 		}
 	}
-	for i, v := range significance.Holm(p) {
-		if !math.IsNaN(v) {
-			list[i].P = &v
+	p = significance.Holm(p)
+	for i, pair := range withBest {
+		if !math.IsNaN(p[pair]) {
+			list[i].P = &p[pair]
 		}
 	}
 }

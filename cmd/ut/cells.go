@@ -75,13 +75,18 @@ func trainCells(c *cobra.Command, out io.Writer, group *parallel.Group, backend 
 	err := watch.command.advise(runner.Run(c.Context(), cells))
 	stop()
 	watch.done()
-	switch {
-	case errors.Is(err, sweep.ErrInterrupted):
+	if errors.Is(err, sweep.ErrInterrupted) {
 		return fmt.Errorf("%w: all runs are saved; %s", errInterrupted, again)
-	case watch.failed > 0 && len(cells) > 1:
-		return fmt.Errorf("%d of %d runs failed; the first: %s", watch.failed, len(cells), oneLine(err))
 	}
-	return errors.Join(watch.err, err)
+	return errors.Join(watch.err, watch.failures(err))
+}
+
+// failures counts failed runs and names the first, given their errors. The error of a single run remains as it is.
+func (w *cellWatch) failures(err error) error {
+	if w.failed > 0 && w.cells > 1 {
+		return fmt.Errorf("%d of %d runs failed; the first: %s", w.failed, w.cells, oneLine(err))
+	}
+	return err
 }
 
 // cellWatch shows the progress of a grid of runs: one result per run on out; log lines and one line of overall progress on errs.

@@ -56,7 +56,8 @@ A complete example, with nine runs:
   }
 
 Finished runs are skipped and interrupted ones are resumed: Ctrl-C saves all active runs, and the
-same command continues. With several jobs each uses one thread, unless --backend says otherwise.
+same command continues. A finished run with another configuration, measure or other data than those
+of the file is refused. With several jobs each uses one thread, unless --backend says otherwise.
 
 Files in the folder of the sweep (--out):
   index.html               a page with the table and the learning curves
@@ -66,7 +67,9 @@ Files in the folder of the sweep (--out):
 With --json: an object with the fields "name", "page" and "cells". Each cell has cell, model,
 parameters, seeds, missing, metrics, validation, seconds (each with name, mean, deviation and n),
 trained_by (builds and backends), best_seed, best_metrics, best and p. The metrics of models with
-adaptive halting include encoder steps and decoder steps, the mean steps per position.`
+adaptive halting include encoder steps and decoder steps, the mean steps per position. p is that of
+Welch's t-test of the validation cross entropy against the best cell's, over seeds, corrected for
+all pairs of cells (Holm).`
 
 func newSweep() *cobra.Command {
 	f := sweepFlags{}
@@ -160,8 +163,8 @@ func listCells(w io.Writer, cells []sweep.Cell) error {
 		switch {
 		case err != nil:
 			return err
-		case done && cell.Changed(r):
-			state = "has a result of another configuration"
+		case done && cell.Mismatch(r, m) != nil:
+			state = cell.Mismatch(r, m).Error()
 		case done:
 			state = m.Summary()
 		default:
@@ -183,9 +186,16 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 		return err
 	}
 	for _, cell := range cells {
-		if r, _, done, err := cell.Done(); err == nil && done && cell.Changed(r) {
+		r, m, done, err := cell.Done()
+		if err != nil || !done {
+			continue
+		}
+		if cell.Changed(r) {
 			return fmt.Errorf("%s has a result of another configuration: remove it and %s, or choose another folder with --out",
 				cell.File(), cell.Dir())
+		}
+		if problem := cell.Mismatch(r, m); problem != nil {
+			return fmt.Errorf("%s %w: remove it to measure its run again, or choose another folder with --out", cell.File(), problem)
 		}
 	}
 	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {
@@ -273,6 +283,6 @@ func printSummaries(out io.Writer, list []sweep.Summary) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats per token); p: Welch's t-test of that of a cell against that of *, over seeds, corrected for the number of cells (Holm)")
+	_, err := fmt.Fprintln(out, "mean ± standard deviation over seeds; best seed and best cell (*) have the lowest validation cross entropy (nats per token); p: Welch's t-test of that of a cell against that of *, over seeds, corrected for all pairs of cells (Holm)")
 	return err
 }

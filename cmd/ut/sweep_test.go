@@ -96,6 +96,7 @@ func TestSweep(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	refusesOtherMeasure(t, string(edited), file, out)
 	if err := os.WriteFile(file, []byte(strings.Replace(string(edited), "steps=6", "steps=7", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -114,6 +115,21 @@ func TestSweep(t *testing.T) {
 	}
 	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, filepath.Join(out, "results", "two-seed1.json")+" has a result of another configuration: remove it and "+filepath.Join(out, "two-seed1")) {
 		t.Errorf("a copy of another seed's result: %s", failed)
+	}
+}
+
+// refusesOtherMeasure checks that a finished sweep is not reported as measured in another way, nor listed so. It leaves the file edited.
+func refusesOtherMeasure(t *testing.T, text, file, out string) {
+	t.Helper()
+	if err := os.WriteFile(file, []byte(strings.Replace(text, `"seeds": 2`, `"seeds": 3, "measure": {"count": 3}`, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const want = `was measured with {}, but measure is {"count":3}`
+	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, filepath.Join(out, "results", "two-seed1.json")+" "+want+": remove it to measure its run again, or choose another folder with --out") {
+		t.Errorf("another measure: %s", failed)
+	}
+	if list, failed := sweepOutput(t, file, "--out", out, "--list"); failed != "" || strings.Count(list, want) != 4 || strings.Count(list, "to be trained") != 2 {
+		t.Errorf("another measure listed: %q, %s", list, failed)
 	}
 }
 

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"regexp"
 	"strconv"
 	"time"
 
+	"github.com/spf13/cobra"
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/sweep"
 )
@@ -50,6 +52,19 @@ func (f *tableFlags) changed(cells []sweep.Cell) (names []string) {
 		}
 	}
 	return names
+}
+
+// damaged reports the results that cannot be read, as running the cells does.
+func (f *tableFlags) damaged(c *cobra.Command, cells []sweep.Cell) error {
+	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
+	var first error
+	for _, cell := range cells {
+		if _, _, _, err := cell.Done(); err != nil {
+			watch.finished(sweep.Outcome{Cell: cell, Err: err})
+			first = cmp.Or(first, fmt.Errorf("%s: %w", cell.Name(), err))
+		}
+	}
+	return watch.failures(first)
 }
 
 // estimate describes the time of the runs, so many at a time: "runs without a result: 3, about 2h0m of processor time, 1h0m with 2 in parallel".

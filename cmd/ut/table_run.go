@@ -41,7 +41,8 @@ Runs that have a result are skipped, and interrupted ones are resumed: Ctrl-C sa
 and the same command continues. --jobs runs several in parallel, on one thread each.
 
 The command first prints how many runs have no result and about how long they take, from results of
-the same rows or from the catalogue; --dry-run stops there.
+the same rows or from the catalogue; --dry-run stops there. A run whose result has another
+configuration, as with another --set, is not trained, and the exit code is 1.
 
 Cells whose data files are missing are reported and skipped.`,
 		Example: `  ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
@@ -139,6 +140,9 @@ func (f *tableFlags) read(c *cobra.Command, args []string, group *parallel.Group
 	if f.results == "" {
 		f.results = filepath.Join(f.runs, "results")
 	}
+	if sweep.SetsSeed(f.request.Set) {
+		return usagef("--set has the field seed: give seeds in --seeds")
+	}
 	f.request.Runs, f.request.Results, f.request.Data = f.runs, f.results, map[string]string{}
 	for need, path := range f.needs {
 		if c.Flags().Changed(need) {
@@ -180,15 +184,20 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if text := pending.estimate(f.jobs); text != "" {
 		c.PrintErrln(text)
 	}
+	changed := f.changed(cells)
 	if f.dryRun {
 		pending.print(c.OutOrStdout())
-		for _, name := range f.changed(cells) {
+		for _, name := range changed {
 			c.PrintErrf("%s: %s\n", name, doneDifferently)
 		}
-		return nil
+		return f.damaged(c, cells)
 	}
 	if err := trainCells(c, c.OutOrStdout(), group, f.backend, f.jobs, cells, "the same command continues"); err != nil {
 		return err
+	}
+	if len(changed) > 0 {
+		return fmt.Errorf("%s a result of another configuration, and not trained: remove the results in %s, or choose another folder with --results",
+			quantity.Of(len(changed), "run has", "runs have"), f.results)
 	}
 	if len(skipped) > 0 {
 		return fmt.Errorf("%s a data file, all others are done: %s", quantity.Of(len(skipped), "cell lacks", "cells lack"), f.whereData())

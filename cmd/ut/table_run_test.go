@@ -67,8 +67,9 @@ func TestTableRun(t *testing.T) {
 	if after, err := os.ReadFile(file); err != nil || string(after) != string(before) {
 		t.Error("a run that was done is done again")
 	}
-	if other := succeeds(t, gridded(data, out, "--set", "training.steps=30")...); strings.Count(other, "(done before, with another configuration: remove") != 2 {
-		t.Errorf("%q", other)
+	if other := ut(t, gridded(data, out, "--set", "training.steps=30")...); other.code != 1 || strings.Count(other.stdout, "(done before, with another configuration: remove") != 2 ||
+		!strings.Contains(other.stderr, "2 runs have a result of another configuration, and not trained: remove the results in "+filepath.Join(out, "runs", "results")+", or choose another folder with --results") {
+		t.Errorf("%+v", other)
 	}
 	if dry := ut(t, gridded(data, out, "--set", "training.steps=30", "--dry-run")...); dry.code != 0 || strings.Count(dry.stderr, ": done before, with another configuration: remove its result") != 2 {
 		t.Errorf("%+v", dry)
@@ -79,6 +80,21 @@ func TestTableRun(t *testing.T) {
 	more := succeeds(t, gridded(data, out, "--seeds", "2")...)
 	if strings.Count(more, "(done before)") != 2 || strings.Count(more, "\n") != 4 {
 		t.Errorf("with a second seed: %q", more)
+	}
+}
+
+// Seeds are given in --seeds alone, and a folder of results that cannot be read is an error with --dry-run, too.
+func TestTableRunRefuses(t *testing.T) {
+	data, out := stories(t), t.TempDir()
+	if r := ut(t, gridded(data, out, "--set", "seed=4")...); r.code != 2 || !strings.Contains(r.stderr, "--set has the field seed: give seeds in --seeds") {
+		t.Errorf("%+v", r)
+	}
+	file := filepath.Join(data, "en", "qa1_train.txt")
+	want := "2 of 2 runs failed; the first: babi-1k-single-adaptive/task01-seed1: open " + filepath.Join(file, "babi-1k-single-adaptive", "task01-seed1.json") + ": not a directory"
+	for _, more := range [][]string{{"--dry-run"}, nil} {
+		if r := ut(t, gridded(data, out, append(more, "--results", file)...)...); r.code != 1 || !strings.Contains(r.stderr, want) {
+			t.Errorf("%q: %+v", more, r)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -25,6 +26,9 @@ type Request struct {
 // Cells lists the cells: all with the first seed, then all with the second, and so on. A cell that lacks a data file is skipped, and its error
 // is listed once for all seeds. If columns were selected, or if no cell remains, Cells returns that error.
 func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
+	if sweep.SetsSeed(r.Set) {
+		return nil, nil, errors.New("set has the field seed: give seeds in seeds")
+	}
 	list, err := r.Table.Cells(r.Rows, r.Columns)
 	if err != nil {
 		return nil, nil, err

@@ -1,0 +1,147 @@
+package sweep
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"universal-transformer/experiment"
+	"universal-transformer/task"
+)
+
+// A result is that of a cell only if it was measured by the cell's protocol. Results of earlier versions tell lengths and a number of examples.
+// Caught when planted: no comparison; a comparison of lengths only; other numbers of drawn examples accepted in results of earlier versions.
+func TestMismatch(t *testing.T) {
+	for _, c := range []struct{ measure, found, want string }{
+		{`{"length": 12, "count": 20}`, `"examples": 20, "lengths": "length 12", "measure": {"length": 12, "count": 20}`, ""},
+		{`{"length": 12, "count": 20}`, `"examples": 20, "lengths": "length 3", "measure": {"length": 3, "count": 20}`, `was measured with {"length":3,"count":20}, but measure is {"length":12,"count":20}`},
+		{`{"length": 12, "count": 20}`, `"examples": 10, "lengths": "length 12", "measure": {"length": 12, "count": 10}`, `with {"length":12,"count":10}`},
+		{`{"teacher_forced": true}`, `"examples": 10, "lengths": "lengths as in training", "measure": {}`, `with {}, but measure is {"teacher_forced":true}`},
+		{`{"file": "b.tsv"}`, `"examples": 10, "lengths": "of a.tsv", "measure": {"file": "a.tsv"}`, `with {"file":"a.tsv"}`},
+		{`{"length": 12, "count": 20}`, `"examples": 20, "lengths": "length 12"`, ""},
+		{`{"length": 12, "count": 20}`, `"examples": 20, "lengths": "length 3"`, "was measured on 20 examples, length 3, but"},
+		{`{"length": 12, "count": 20}`, `"examples": 10, "lengths": "length 12"`, "was measured on 10 examples"},
+		{`{"count": 20}`, `"examples": 10, "lengths": "lengths as in training"`, ""}, // a file may have fewer
+		{`{"count": 20}`, `"examples": 30, "lengths": "lengths as in training"`, "was measured on 30 examples"},
+		{`{"file": "a.tsv"}`, `"examples": 30, "lengths": "of a.tsv"`, ""},
+		{`{}`, `"examples": 30, "lengths": "of a.tsv"`, "of a.tsv, but measure is {}"},
+	} {
+		run, err := resolve("own-pairs")
+		cell := Cell{Recipe: "a", Run: run}
+		if err := errors.Join(err, json.Unmarshal([]byte(c.measure), &cell.Protocol)); err != nil {
+			t.Fatal(err)
+		}
+		r, m := example(), &Metrics{}
+		r.Config, r.Measured = run.JSON(), json.RawMessage(`{"metrics": [{"name": "accuracy", "value": 0.5}], `+c.found+`}`)
+		if err := r.Decode(m); err != nil {
+			t.Fatal(err)
+		}
+		if err := cell.Mismatch(r, m); (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, measured %s: %v, want %q", c.measure, c.found, err, c.want)
+		}
+		cell.Run.Training.Steps++
+		if err := cell.Mismatch(r, m); err == nil || err.Error() != "has a result of another configuration" {
+			t.Errorf("another configuration: %v", err)
+		}
+	}
+}
+
+// pairs writes a file of pairs whose targets are chosen by shift.
+func pairs(t *testing.T, path string, shift int) {
+	t.Helper()
+	var b strings.Builder
+	for i := range 60 {
+		fmt.Fprintf(&b, "%c %c\t%c\n", 'a'+i%6, 'a'+i/6%6, 'a'+(i+shift)%6)
+	}
+	if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pairsCells returns the file and the cells of a sweep over the pairs in a folder.
+func pairsCells(t *testing.T, root string, seeds int) (File, []Cell) {
+	t.Helper()
+	f, err := ParseFile(fmt.Appendf(nil, `{"name": "pairs", "base": {"task": {"table": {"path": %q}}, "model": {"encoder_decoder": {"width": 16, "heads": 2, "halting": {"fixed": {"steps": 1}}}}},
+		"set": ["training.steps=4", "training.evaluate_every=4", "training.checkpoint_every=4"], "seeds": %d, "measure": {"file": %q}}`,
+		filepath.Join(root, "pairs.tsv"), seeds, filepath.Join(root, "test.tsv")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := f.Cells(filepath.Join(root, "out"), func(string) (experiment.Run, error) { return experiment.Run{}, errors.New("no recipe is wanted") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f, cells
+}
+
+// A seed is not trained or measured on other data than the finished ones, and results of different data have no mean. A finished sweep needs no data. A
+// run whose result was removed is measured again, without advice on how to train it further.
+// Caught when planted: finished cells not compared; only the data of training compared; no comparison in the summary; the advice logged.
+func TestDataOfSeeds(t *testing.T) {
+	root := t.TempDir()
+	data, test := filepath.Join(root, "pairs.tsv"), filepath.Join(root, "test.tsv")
+	pairs(t, data, 0)
+	pairs(t, test, 0)
+	one, cells := pairsCells(t, root, 1)
+	run, got := runner(1)
+	if err := run.Run(t.Context(), cells); err != nil {
+		t.Fatal(err)
+	}
+	first := got["base-seed1"]
+	digests := digestsOf(first.Result, first.Measured)
+	if len(digests) != 4 || digests["training"] == "" || digests["validation"] == "" || digests["test"] == "" || digests["measure.file"] == "" {
+		t.Errorf("%+v", digests)
+	}
+	two, both := pairsCells(t, root, 2)
+	if err := two.Check(t.Context(), both, nil); err != nil {
+		t.Errorf("the same data: %v", err)
+	}
+	pairs(t, test, 2)
+	if err := two.Check(t.Context(), both, nil); err == nil || !strings.Contains(err.Error(), cells[0].File()+" is of other data than those that are read now (measure.file): restore the files, or remove it and "+cells[0].Dir()) {
+		t.Errorf("another file to measure: %v", err)
+	}
+	pairs(t, test, 0)
+	pairs(t, data, 2)
+	if err := two.Check(t.Context(), both, nil); err == nil || !strings.Contains(err.Error(), "(test, training, validation)") {
+		t.Errorf("other data: %v", err)
+	}
+	if err := run.Run(t.Context(), both); err != nil { // as if the file had been replaced while seed 1 was trained
+		t.Fatal(err)
+	}
+	if _, err := Summarize(both); err == nil || !strings.Contains(err.Error(), "base-seed1.json and "+both[1].File()+" are of different data (test, training, validation) and cannot be compared") {
+		t.Errorf("a mean over different data: %v", err)
+	}
+
+	pairs(t, data, 0)
+	var log []string
+	run.Log = func(line string) { log = append(log, line) }
+	if err := errors.Join(os.Remove(cells[0].File()), run.Run(t.Context(), cells)); err != nil || got["base-seed1"].Before {
+		t.Fatal(err)
+	}
+	if text := strings.Join(log, "\n"); strings.Contains(text, "train further") || !strings.Contains(text, "base-seed1: training has finished before: the checkpoint is only measured") {
+		t.Errorf("%s", text)
+	}
+	if err := errors.Join(os.Remove(data), os.Remove(test), one.Check(t.Context(), cells, nil)); err != nil {
+		t.Errorf("a finished sweep without its data: %v", err)
+	}
+	if _, err := Summarize(cells); err != nil {
+		t.Errorf("a finished sweep without its data: %v", err)
+	}
+}
+
+// Examples for choosing a checkpoint are named in the result. Caught when planted: the name of the lengths alone.
+func TestValidationIsNamed(t *testing.T) {
+	cells := smallCells(t, t.TempDir())[:1]
+	cells[0].Protocol = Protocol{Selection: task.Selection{Validation: true, Length: 4, Count: 5}}
+	run, got := runner(1)
+	if err := run.Run(t.Context(), cells); err != nil {
+		t.Fatal(err)
+	}
+	if m := got["one-seed4"].Measured.(*Metrics); m.Lengths != "validation, length 4" || m.Examples != 5 {
+		t.Errorf("%+v", m)
+	}
+}
