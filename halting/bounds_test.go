@@ -40,7 +40,7 @@ func TestBoundsOfExits(t *testing.T) {
 		check(t, c.exit, c.exit.Validate(), c.want)
 	}
 	for exit, want := range map[halting.Exit]string{
-		{Steps: 1}: "at most 1 steps", {Fixed: 1}: "1 fixed steps", {EncoderSteps: 1, DecoderSteps: 1}: "1 encoder steps, 1 decoder steps",
+		{Steps: 1}: "at most 1 step", {Fixed: 1}: "1 fixed step", {EncoderSteps: 1, DecoderSteps: 1}: "1 encoder step, 1 decoder step",
 		{Threshold: 0.25}: "halting threshold 0.25",
 	} {
 		if got := exit.String(); got != want {

@@ -35,7 +35,11 @@ func (e Exit) String() string {
 		format string
 	}{{e.Steps, "at most %d steps"}, {e.Fixed, "%d fixed steps"}, {e.EncoderSteps, "%d encoder steps"}, {e.DecoderSteps, "%d decoder steps"}} {
 		if n.steps > 0 {
-			parts = append(parts, fmt.Sprintf(n.format, n.steps))
+			text := fmt.Sprintf(n.format, n.steps)
+			if n.steps == 1 {
+				text = strings.TrimSuffix(text, "s")
+			}
+			parts = append(parts, text)
 		}
 	}
 	if e.Threshold > 0 {

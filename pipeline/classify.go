@@ -99,7 +99,7 @@ func (m *Model) classify(ctx context.Context, text string, withReadouts bool) (*
 	if err != nil {
 		return nil, err
 	}
-	trace := m.newTrace()
+	trace := m.traceOf(text, in)
 	trace.Source = in.Labels
 	if m.Vocabularies.Subwords != nil {
 		trace.Source = m.tokens(m.Vocabularies.Source, in.Source)

@@ -32,8 +32,8 @@ func TestDepthExits(t *testing.T) {
 	}
 	defer m.Close()
 	for rules, want := range map[string][]string{
-		"fixed": {"", "1 fixed steps", "2 fixed steps", "3 fixed steps", "4 fixed steps", "5 fixed steps", "6 fixed steps"},
-		"limit": {"", "at most 1 steps", "at most 2 steps"}, "unchanged": {"", "answer unchanged for 1 step", "answer unchanged for 2 steps", "answer unchanged for 3 steps"},
+		"fixed": {"", "1 fixed step", "2 fixed steps", "3 fixed steps", "4 fixed steps", "5 fixed steps", "6 fixed steps"},
+		"limit": {"", "at most 1 step", "at most 2 steps"}, "unchanged": {"", "answer unchanged for 1 step", "answer unchanged for 2 steps", "answer unchanged for 3 steps"},
 	} {
 		list, err := m.DepthExits([]string{rules}, 0)
 		if err != nil || !slices.Equal(exitsOf(list), want) {
@@ -54,8 +54,8 @@ func TestDepthExits(t *testing.T) {
 		want  string
 		wrong string // for 3 steps
 	}{
-		"fixed":         {u, "[ 1 fixed steps 2 fixed steps]", "<nil>"},
-		"learned steps": {learned(u), "[ 1 fixed steps]", "give at most 1"},
+		"fixed":         {u, "[ 1 fixed step 2 fixed steps]", "<nil>"},
+		"learned steps": {learned(u), "[ 1 fixed step]", "give at most 1"},
 		"LSTM":          {experiment.LSTMEncoderDecoder{Recurrent: experiment.Recurrent{Config: lstm.Config{Width: 8, Layers: 1}}}, "[]", "reads every position once"},
 	} {
 		r.Model.Value = c.model

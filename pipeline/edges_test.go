@@ -171,7 +171,7 @@ func traceClassifier(t *testing.T, config labels.Labels) {
 		t.Fatalf("%d readouts, %v", len(trace.Readouts), err)
 	}
 	separator := map[vocab.Tokenizer]string{vocab.Whitespace: " "}[config.Tokenizer]
-	if got := strings.ReplaceAll(strings.Join(trace.Source, separator), "\uFFFD", ""); got != "text 1 é" || !slices.Equal(trace.Encoder.Tokens, trace.Source) {
+	if got := strings.ReplaceAll(strings.Join(trace.Source, separator), `\xc3\xa9`, "é"); got != "text 1 é" || !slices.Equal(trace.Encoder.Tokens, trace.Source) {
 		t.Errorf("the positions are %q", trace.Source)
 	}
 	for _, readout := range trace.Readouts {

@@ -77,7 +77,7 @@ func (m *Model) traceTags(ctx context.Context, text string) (*viewer.Trace, erro
 	if err != nil {
 		return nil, err
 	}
-	trace := m.newTrace()
+	trace := m.traceOf(text, in)
 	trace.Source, trace.Encoder = in.Labels, &viewer.Stack{Tokens: in.Labels}
 	probabilities, err := m.record(ctx, trace, []any{[][]int32{in.Source}}, true)
 	if err != nil {

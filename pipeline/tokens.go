@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"fmt"
 	"strings"
 	"sync"
+	"unicode/utf8"
 
 	"universal-transformer/decoding"
 	"universal-transformer/internal/answerstream"
@@ -82,6 +84,49 @@ func begin(p *subword.Pieces, tokens []vocab.ID) int {
 		from--
 	}
 	return from
+}
+
+// tokens returns the tokens of ids. Subwords become the text that they add to the text before them: "A", " man". Bytes that are a part of a character
+// only are numbers: `\xe6`.
+func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
+	tokens, pieces := spell(v, ids), m.Vocabularies.Subwords
+	if pieces == nil || !v.Equal(pieces.Vocabulary()) { // classes are no subwords
+		return tokens
+	}
+	for i, id := range ids {
+		if id <= vocab.End {
+			continue
+		}
+		if raw, known := pieces.Bytes(id); known {
+			tokens[i] = byteNumbers(raw)
+			continue
+		}
+		from := begin(pieces, ids[:i+1])
+		tokens[i] = strings.TrimPrefix(pieces.Text(ids[from:i+1]), pieces.Text(ids[from:i]))
+	}
+	return tokens
+}
+
+// byteNumbers returns bytes as text, those that are no characters as numbers.
+func byteNumbers(raw string) string {
+	var b strings.Builder
+	for i, r := range raw {
+		if _, size := utf8.DecodeRuneInString(raw[i:]); r == utf8.RuneError && size == 1 {
+			fmt.Fprintf(&b, `\x%02x`, raw[i])
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// spell returns the tokens of ids as in the vocabulary.
+func spell(v *vocab.Vocabulary, ids []vocab.ID) []string {
+	tokens := make([]string, len(ids))
+	for i, id := range ids {
+		tokens[i] = v.Token(id)
+	}
+	return tokens
 }
 
 // text turns decoded ids into a line; subwords may contain line breaks, which are replaced.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gomlx/gomlx/core/graph"
 	"github.com/gomlx/gomlx/core/tensors"
@@ -60,7 +59,7 @@ func (m *Model) traceSequence(ctx context.Context, text string, answer func([]de
 		return nil, err
 	}
 	target := found[0].Tokens
-	trace := m.newTrace()
+	trace := m.traceOf(text, in)
 	trace.Output = m.tokens(m.Vocabularies.Target, answered(target))
 	inputs := []any{[][]int32{in.Source}, [][]int32{target}}
 	trace.Encoder, trace.Decoder = &viewer.Stack{}, &viewer.Stack{}
@@ -116,6 +115,13 @@ func (m *Model) fixedReading() string {
 	return "reads every position once"
 }
 
+// traceOf is newTrace with what was asked.
+func (m *Model) traceOf(text string, in task.Input) *viewer.Trace {
+	trace := m.newTrace()
+	trace.Input, trace.Unknown = text, in.Unknown
+	return trace
+}
+
 // newTrace returns a trace with the description of the model. record adds the exit.
 func (m *Model) newTrace() *viewer.Trace {
 	return &viewer.Trace{
@@ -129,32 +135,6 @@ func answered(target []vocab.ID) []vocab.ID {
 		return target[:end]
 	}
 	return target
-}
-
-// tokens returns the tokens of ids. Subwords become the text that they add to the text before them: "A", " man".
-func (m *Model) tokens(v *vocab.Vocabulary, ids []vocab.ID) []string {
-	tokens, pieces := spell(v, ids), m.Vocabularies.Subwords
-	if pieces == nil || !v.Equal(pieces.Vocabulary()) { // classes are no subwords
-		return tokens
-	}
-	for i, id := range ids {
-		if id <= vocab.End {
-			continue
-		}
-		from := begin(pieces, ids[:i+1])
-		before := pieces.Text(ids[from:i])
-		tokens[i] = strings.TrimPrefix(pieces.Text(ids[from:i+1]), strings.TrimRight(before, "\uFFFD")) // bytes of a character become one when it is complete
-	}
-	return tokens
-}
-
-// spell returns the tokens of ids as in the vocabulary.
-func spell(v *vocab.Vocabulary, ids []vocab.ID) []string {
-	tokens := make([]string, len(ids))
-	for i, id := range ids {
-		tokens[i] = v.Token(id)
-	}
-	return tokens
 }
 
 // record runs the model once on a source, a target, or both, copies the results into the stacks of a trace, with readouts if they are

@@ -126,6 +126,13 @@ func TestTraceTexts(t *testing.T) {
 	config.Tokenizer, config.Choice = vocab.Subwords, subword.Choice{TokenizerSize: 280}
 	translator.Task = experiment.Task{Value: config}
 	trace := traceOf(t, translator, "the cat 5 sat schöne")
+	if trace.Input != "the cat 5 sat schöne" || trace.Unknown != nil {
+		t.Errorf("the input is %q, without %q", trace.Input, trace.Unknown)
+	}
+	// 漢 is U+6F22, three bytes of UTF-8.
+	if got := traceOf(t, translator, "漢 cat").Source; !slices.Equal(got[:3], []string{`\xe6`, `\xbc`, `\xa2`}) || strings.Join(got[3:], "") != " cat" {
+		t.Errorf("bytes are %q", got)
+	}
 	if got := strings.Join(trace.Source, ""); got != "the cat 5 sat schöne" || len(trace.Source) > len(got)-5 || slices.Contains(trace.Source, "Ġ") {
 		t.Errorf("source %q", trace.Source)
 	}

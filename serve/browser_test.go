@@ -109,7 +109,7 @@ func (p tab) exits() {
 	p.Becomes(`document.querySelector("#step-name").textContent`, "step 5 of 5")
 	p.Eval(`(() => { const s = document.getElementById("setting"); s.value = 0; s.dispatchEvent(new Event("input")); })()`)
 	p.Becomes(`document.querySelector("#step-name").textContent`, "step 1 of 1")
-	p.Becomes(`document.getElementById("changed").textContent.includes("With 1 fixed steps, the model answers")`, "true")
+	p.Becomes(`document.getElementById("changed").textContent.includes("With 1 fixed step, the model answers")`, "true")
 	before := p.count("traced")
 	p.chooses("rule", "")
 	p.Becomes(`document.documentElement.dataset.traced > `+strconv.Itoa(before), "true")
@@ -160,17 +160,23 @@ func TestPageMistakes(t *testing.T) {
 	}
 }
 
-// With a token, the page asks for it, and keeps it.
+// With a token, the page asks for it, refuses another one, and keeps it.
 func TestPageAsksForToken(t *testing.T) {
 	browser := browsertest.Start(t)
 	_, web := opened(t, Options{Token: "secret"}, served[0])
 	p := visit(t, browser, web, 1280, "dark")
 	p.Do(chromedp.WaitVisible(chromedp.ID("token")))
 	for _, token := range []string{"wrong", "secret"} {
+		p.Becomes(text("refused"), "") // nothing was wrong yet
 		p.Do(chromedp.SetValue(chromedp.ID("token"), token), chromedp.Focus(chromedp.ID("token")), chromedp.KeyEvent(kb.Enter))
+		if token == "wrong" {
+			p.Becomes(text("refused"), "That token is not accepted.")
+			p.Eval(`document.getElementById("refused").textContent = ""`)
+		}
 	}
 	p.Becomes(`document.documentElement.dataset.ready`, "true")
 	p.asks("123")
 	p.Becomes(text("answer"), "321")
+	p.Becomes(text("status")+`.startsWith("3 tokens in ")`, "true") // as the usage of the API, which does not count the end
 	p.Do(chromedp.Reload(), chromedp.WaitVisible(chromedp.ID("input")))
 }

@@ -104,11 +104,27 @@ func (p *Pieces) Text(ids []vocab.ID) string {
 // Begins reports whether the text of ids that begin with this one does not depend on those before it: it is added to theirs. It is false for
 // bytes within a character, and for all ids of a tensor2tensor vocabulary, where blanks depend on what is before.
 func (p *Pieces) Begins(id vocab.ID) bool {
-	b, ok := p.tokenizer.(*BPE)
-	if s, shifted := p.tokenizer.(shifted); shifted {
-		b, ok, id = s.bpe, true, id-shift
+	text, known := p.Bytes(id)
+	return known && text[0] < utf8.RuneSelf
+}
+
+// Bytes returns the bytes that an id adds to a text. known is false for an id without bytes, and for all ids of a tensor2tensor vocabulary, where
+// blanks depend on what is before.
+func (p *Pieces) Bytes(id vocab.ID) (text string, known bool) {
+	b, id := p.bpe(id)
+	if b == nil || id < 0 || int(id) >= len(b.texts) {
+		return "", false
 	}
-	return ok && id >= 0 && int(id) < len(b.texts) && b.texts[id] != "" && b.texts[id][0] < utf8.RuneSelf
+	return b.texts[id], b.texts[id] != ""
+}
+
+// bpe returns the tokenizer with byte-pair encoding, nil if there is none, and its id of a piece.
+func (p *Pieces) bpe(id vocab.ID) (*BPE, vocab.ID) {
+	if s, moved := p.tokenizer.(shifted); moved {
+		return s.bpe, id - shift
+	}
+	b, _ := p.tokenizer.(*BPE)
+	return b, id
 }
 
 // Vocabulary returns the pieces by id.

@@ -33,6 +33,7 @@ type page struct {
 	Kind                      string // of the model: "Universal Transformer"
 	Asked, Answered, Expected quote
 	Question                  string // of a story
+	Unread                    string // words of the input that the model does not know
 	Prompt                    bool   // the model continues what it was asked
 	Verdict, How              string
 	Stacks                    []stackSummary
@@ -52,9 +53,10 @@ func WriteHTML(w io.Writer, t *Trace) error {
 }
 
 func newPage(t *Trace) page {
+	t = t.asWritten()
 	p := page{
 		CSS: template.CSS(Style()), JS: template.JS(closed(Script() + file(startScript+".js"))), Trace: t, Kind: t.kind(), How: t.how(),
-		Asked: quoted(t.Source), Expected: quoted(t.Reference), Answered: quote{t.marks(), separator(t.Output)},
+		Asked: t.asked(), Unread: t.unread(), Expected: quoted(t.Reference), Answered: quote{t.marks(), separator(t.Output)},
 		Prompt: t.Encoder == nil, Verdict: t.verdict(), Data: newPageData(t),
 	}
 	if t.isStory() {

@@ -30,6 +30,7 @@ func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 	if err := t.Validate(); err != nil {
 		return err
 	}
+	t = t.asWritten()
 	out := &textWriter{width: max(narrowest, width), colour: colour}
 	out.heading(t)
 	adaptive, shown := false, slices.Concat(t.Source, t.Output)
@@ -80,8 +81,14 @@ func (o *textWriter) heading(t *Trace) {
 		}
 		fmt.Fprintln(o, o.style(faint, line))
 	}
-	o.quote("asked", quoted(t.Source))
+	o.quote("asked", t.asked())
+	if text := t.unread(); text != "" {
+		fmt.Fprintf(o, "%-9s %s (read as <unknown>)\n", "not known", text)
+	}
 	o.quote("answered", quote{t.marks(), separator(t.Output)})
+	if t.Exit != "" {
+		fmt.Fprintf(o, "%-9s %s\n", "exit", printable(t.Exit))
+	}
 	if len(t.Reference) > 0 {
 		o.quote("expected", quoted(t.Reference))
 		fmt.Fprintf(o, "%-9s %s\n", "", t.verdict())

@@ -87,7 +87,7 @@ func separator(tokens []string) string {
 	}
 	for _, s := range visibleAll(tokens) {
 		switch {
-		case strings.Contains(s, " ") && sentence(s) == s:
+		case strings.Contains(s, " ") && sentence(s) == s && !strings.Contains(".?!", s[len(s)-1:]):
 			return " · "
 		case utf8.RuneCountInString(s) > 1:
 			between = " "

@@ -15,7 +15,7 @@ const Format = "universal-transformer/trace/2"
 
 // A Trace records one run of the model on one input. Its JSON names are stable. Empty lists and nil stacks are omitted; all other
 // fields are always present. Tokens are spelled as in the vocabulary, including "<end>"; pieces of words are the text that they add, with
-// its blank (" man"). This package decides how they are displayed.
+// its blank (" man"), and bytes that are a part of a character are numbers ("\\xe6"). This package decides how they are displayed.
 type Trace struct {
 	Version    string `json:"version"`    // version of the program that ran the model
 	Model      string `json:"model"`      // one line: "adaptive (ACT, halted states copied), width 64, 4 heads, at most 6 steps"
@@ -23,7 +23,9 @@ type Trace struct {
 	Experiment string `json:"experiment"` // name of the run that trained the weights
 	Checkpoint int64  `json:"checkpoint"` // number of training steps of the weights
 
-	Source []string `json:"source,omitempty"` // tokens of the input; of a language model, the prompt
+	Input   string   `json:"input,omitempty"`   // text of the input; "" in traces of earlier versions
+	Unknown []string `json:"unknown,omitempty"` // tokens of the input that the model does not know and reads as "<unknown>"
+	Source  []string `json:"source,omitempty"`  // tokens of the input; of a language model, the prompt
 	// Target holds the token written at each decoder position. The input of the decoder at position k is the previous token,
 	// Target[k-1], and nothing at the first position.
 	Target    []string `json:"target,omitempty"`

@@ -83,6 +83,15 @@ func withSetHint(err error) error {
 	return err
 }
 
+// withDataHint names the flag with which a command without --set evaluates other examples than those of missing data.
+func withDataHint(err error) error {
+	var missing *experiment.MissingFileError
+	if errors.As(err, &missing) {
+		return fmt.Errorf("%w: give a file of examples with --data", missing.Err)
+	}
+	return err
+}
+
 // existing returns the error for a new run whose directory already holds one.
 func existing(command trainCommand, dir string) error {
 	if log, err := runlog.Open(dir); err == nil {

@@ -150,7 +150,7 @@ func (f *depthFlags) run(c *cobra.Command, dirs []string) error {
 			list = append(list, one)
 		}
 		if err != nil {
-			return errors.Join(err, f.write(c, list))
+			return errors.Join(withDataHint(err), f.write(c, list))
 		}
 	}
 	return f.write(c, list)

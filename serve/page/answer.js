@@ -15,6 +15,7 @@ class AnswerView {
     this.labels.replaceChildren();
     this.ponder.replaceChildren();
     this.steps = [];
+    this.written = 0; // tokens without the end, as the API counts them
     this.say("");
   }
 
@@ -30,6 +31,7 @@ class AnswerView {
   // token adds a column: a bar as high as the number of steps.
   token(text, steps) {
     this.steps.push(steps);
+    if (text !== "") this.written++;
     if (steps === 0) return; // models of this kind have none
     const bar = element("span", "height"), name = text === "" ? "end" : text.trim() || "␣";
     bar.style.height = `${6 * Math.min(steps, 40)}px`;
@@ -40,9 +42,9 @@ class AnswerView {
 
   // summary says how many tokens there are and how many steps they took.
   summary(seconds, reason) {
-    const n = this.steps.length, sum = this.steps.reduce((a, b) => a + b, 0);
+    const n = this.written, sum = this.steps.reduce((a, b) => a + b, 0);
     const parts = [`${n} ${n === 1 ? "token" : "tokens"} in ${seconds.toFixed(2)} s`];
-    if (sum > 0) parts.push(`${(sum / n).toFixed(2)} steps per token`);
+    if (sum > 0) parts.push(`${(sum / this.steps.length).toFixed(2)} steps per position`);
     if (reason === "length") parts.push("cut off at the largest number of tokens");
     this.say(`${parts.join(", ")}.`);
   }

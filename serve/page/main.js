@@ -36,7 +36,10 @@ class Page {
         this.answer.begin("Models");
         this.answer.end();
         this.answer.say(problem.message, true);
-      } else byID("token").focus();
+      } else {
+        byID("refused").textContent = this.client.token ? "That token is not accepted." : "";
+        byID("token").focus();
+      }
       return;
     }
     access.hidden = true;
@@ -53,7 +56,7 @@ class Page {
     if (this.last) this.drafts.set(this.last.id, this.input.value);
     const m = this.last = this.chosen, [name, story] = inputNames[m.reads] ?? inputNames.line;
     this.stop();
-    byID("about").textContent = `${m.task}, after ${m.step} training steps`;
+    byID("about").textContent = `${m.task}, after ${m.step} updates`;
     byID("input-name").textContent = name;
     this.examples = m.examples.length ? m.examples : story ? [story] : [];
     this.exampleButton.hidden = this.examples.length === 0;
