@@ -52,7 +52,7 @@ var edits = map[string][]edit{
 		{map[string]any{"chosen_by": sweep.ByAccuracy}, "chosen_by is"},
 		{map[string]any{"model": "LSTM, 1 layer, width 128"}, `model is "LSTM`},
 		{map[string]any{"data": "reverse"}, `data is "reverse"`},
-		{map[string]any{"validation": gone}, "validation is 0"},
+		{map[string]any{"validation": gone}, "validation is missing"},
 		{map[string]any{"validation": -1}, "validation is -1"},
 		{map[string]any{"validation": json.Number("1e999")}, "1e999"},
 		{map[string]any{"seconds": 0}, "seconds is 0"},
