@@ -106,6 +106,10 @@ func CompilesSlowly(backend compute.Backend) bool { return backend.Name() == xla
 // small ones.
 func CallsSlowly(backend compute.Backend) bool { return backend.Name() == xlaName }
 
+// Repeats reports whether two processes with the same kernels and number of threads compute the same bits. XLA chooses algorithms by
+// measuring them, and its graphs round differently when more is fused into one.
+func Repeats(backend compute.Backend) bool { return backend.Name() != xlaName }
+
 // CrossEntropyFunction returns the beginning of the name of functions that the backend computes as cross entropy without whole logits
 // ([cpu.CrossEntropyFunction]), or "" if it does not.
 func CrossEntropyFunction(backend compute.Backend) string {

@@ -81,11 +81,7 @@ func found(plugin string) error {
 func clientOptions(plugin, options string, devices int) pjrt.NamedValuesMap {
 	switch {
 	case pjrt.IsCUDAName(plugin) && !strings.Contains(options, "visible_devices"):
-		visible := make([]int64, devices)
-		for i := range visible {
-			visible[i] = int64(i)
-		}
-		return pjrt.NamedValuesMap{"visible_devices": visible}
+		return pjrt.NamedValuesMap{"visible_devices": visibleDevices(devices)}
 	case strings.Contains(strings.ToLower(filepath.Base(plugin)), "cpu"):
 		return pjrt.NamedValuesMap{"cpu_device_count": int64(devices)}
 	}

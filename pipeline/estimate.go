@@ -44,6 +44,7 @@ type Estimate struct {
 
 	Ranks           int     `json:"ranks"`
 	ExchangeSeconds float64 `json:"exchange_seconds"` // of an update, between ranks
+	ExchangeBytes   int     `json:"exchange_bytes"`   // additional memory of each rank
 
 	Measured *Speed `json:"measured,omitempty"` // on this machine
 	Stated   *Speed `json:"stated,omitempty"`   // on a machine with the given operations per second
@@ -155,6 +156,7 @@ func (e *Estimate) exchange(bits float64) {
 	if e.Ranks > 1 {
 		n, rounds := float64(e.Ranks), float64(e.Batches/e.Ranks)
 		e.ExchangeSeconds = (rounds + 1) * (n - 1) / n * float64(e.ModelBytes) * 8 / bits
+		e.ExchangeBytes = 2*e.ModelBytes + e.ModelBytes/e.Ranks // gradients of a batch, what ranks exchange, and the part that a rank adds
 	}
 }
 

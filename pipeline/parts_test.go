@@ -169,6 +169,9 @@ func TestExchange(t *testing.T) {
 	if want := 3 * 0.75 * 8000 / 1e3; math.Abs(e.ExchangeSeconds-want) > 1e-9 {
 		t.Errorf("%v s, want %v", e.ExchangeSeconds, want)
 	}
+	if e.ExchangeBytes != 2250 {
+		t.Errorf("%d bytes, want twice the gradients and a quarter", e.ExchangeBytes)
+	}
 	if s := e.at(1e9, "m"); math.Abs(s.Seconds-10*(1.5+18)) > 1e-9 || math.Abs(s.UpdatesPerSecond-1/19.5) > 1e-12 || s.Machine != "m" || s.OperationsPerSecond != 1e9 {
 		t.Errorf("%+v", s)
 	}
@@ -177,8 +180,8 @@ func TestExchange(t *testing.T) {
 		t.Errorf("two ranks exchange for %v s", two.ExchangeSeconds)
 	}
 	alone := Estimate{Ranks: 1, Batches: 8, ModelBytes: 1000}
-	if alone.exchange(0); alone.ExchangeSeconds != 0 {
-		t.Errorf("a single rank exchanges for %v s", alone.ExchangeSeconds)
+	if alone.exchange(0); alone.ExchangeSeconds != 0 || alone.ExchangeBytes != 0 {
+		t.Errorf("a single rank exchanges for %v s, with %d bytes", alone.ExchangeSeconds, alone.ExchangeBytes)
 	}
 	of := func(rows, source, target int) batch.Batch {
 		return batch.Batch{Rows: rows, SourceLength: source, TargetLength: target}

@@ -9,6 +9,7 @@ import (
 	"github.com/gomlx/compute"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/provenance"
 	"universal-transformer/subword"
 	"universal-transformer/task"
 	"universal-transformer/training"
@@ -108,7 +109,9 @@ func assist(ctx context.Context, backend compute.Backend, group *parallel.Group,
 	if err = group.Agree(err); err != nil {
 		return err
 	}
-	trainer.Group = group
+	meter := provenance.Start()
+	defer meter.Stop()
+	trainer.Group, trainer.CPU = group, cpuTime(meter)
 	_, err = trainer.Run(ctx)
 	return err
 }

@@ -73,6 +73,9 @@ func TestAssist(t *testing.T) {
 	if first != nil || second != nil {
 		t.Fatal(first, second)
 	}
+	if sessions, err := pipeline.ReadSessions(again); err != nil || len(sessions) != 1 || sessions[0].Ranks != 2 || sessions[0].CPUSeconds <= 0 {
+		t.Errorf("%+v, %v", sessions, err)
+	}
 	want := lastCheckpoint(t, straight)
 	for _, dir := range []string{dir, again} {
 		got := lastCheckpoint(t, dir)

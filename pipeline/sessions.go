@@ -28,6 +28,7 @@ type session struct {
 	before []provenance.Provenance
 	own    provenance.Provenance
 	meter  *provenance.Meter
+	others float64 // CPU time of other ranks, in seconds
 	saved  time.Time
 	err    error // of writing
 }
@@ -41,6 +42,14 @@ func beginSession(log *runlog.Run, backend compute.Backend, c Callbacks) *sessio
 	return &session{log: log, before: before, own: Provenance(backend), meter: provenance.Start()}
 }
 
+// cpuTime returns a function that returns the CPU time that a meter has measured, in seconds.
+func cpuTime(m *provenance.Meter) func() float64 {
+	return func() float64 {
+		_, cpu := m.Seconds()
+		return cpu
+	}
+}
+
 // Provenance describes this process and the backend it computes with, without times.
 func Provenance(backend compute.Backend) provenance.Provenance {
 	return provenance.Of(backend, backend.DeviceDescription(0))
@@ -50,6 +59,9 @@ func Provenance(backend compute.Backend) provenance.Provenance {
 func (s *session) counted(progress func(training.Progress)) func(training.Progress) {
 	return func(p training.Progress) {
 		s.own.Updates++
+		if s.others = p.OthersCPU; p.Ranks > 1 {
+			s.own.Ranks = p.Ranks
+		}
 		if now := time.Now(); now.Sub(s.saved) > saveSession {
 			s.save()
 			s.saved = now
@@ -62,6 +74,7 @@ func (s *session) counted(progress func(training.Progress)) func(training.Progre
 
 func (s *session) save() {
 	s.own.WallSeconds, s.own.CPUSeconds = s.meter.Seconds()
+	s.own.CPUSeconds += s.others
 	all := append(s.before[:len(s.before):len(s.before)], s.own)
 	s.err = s.log.WriteJSON(sessionsFile, sessions{all})
 }

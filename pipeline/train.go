@@ -248,7 +248,7 @@ func (t *openRun) train(ctx context.Context, trainer *training.Trainer) (trainin
 		}
 	}
 	session := beginSession(t.log, t.backend, t.callbacks)
-	trainer.OnProgress = session.counted(t.callbacks.Progress)
+	trainer.OnProgress, trainer.CPU = session.counted(t.callbacks.Progress), cpuTime(session.meter)
 	summary, err := trainer.Run(ctx)
 	if diverged := new(training.DivergedError); errors.As(err, &diverged) {
 		session.own.Diverged = diverged.Step

@@ -17,7 +17,8 @@ import (
 
 func TestOneWriter(t *testing.T) {
 	r := create(t)
-	if _, err := runlog.Resume(r.Dir()); !errors.Is(err, runlog.ErrInUse) || !strings.Contains(err.Error(), "process ") {
+	host, _ := os.Hostname()
+	if _, err := runlog.Resume(r.Dir()); !errors.Is(err, runlog.ErrInUse) || !strings.Contains(err.Error(), "process ") || !strings.HasSuffix(err.Error(), host) {
 		t.Errorf("a second writer: %v", err)
 	}
 	reader, err := runlog.Open(r.Dir())

@@ -13,7 +13,7 @@ import (
 )
 
 // acquire takes the lock at path. The kernel holds it (flock) and releases it when the process ends, however it ends: a leftover lock
-// file locks nothing, and a reused process number cannot mislead. The process number in the file is for messages only.
+// file locks nothing, and a reused process number cannot mislead. The process number and the host in the file are for messages only.
 func acquire(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -28,7 +28,8 @@ func acquire(path string) (*os.File, error) {
 	}
 	err = f.Truncate(0)
 	if err == nil {
-		_, err = fmt.Fprintf(f, "%d\n", os.Getpid())
+		host, _ := os.Hostname() // unknown if it is empty
+		_, err = fmt.Fprintf(f, "%d\n%s\n", os.Getpid(), host)
 	}
 	if err != nil {
 		f.Close()
@@ -51,13 +52,17 @@ func exclude(f *os.File, path string) error {
 	return err
 }
 
-// holder returns the process number in a lock file.
+// holder returns the process number in a lock file, with the host if it is there: earlier versions did not write it.
 func holder(path string) string {
 	content, err := os.ReadFile(path)
-	if number := strings.TrimSpace(string(content)); err == nil && number != "" {
+	number, host, _ := strings.Cut(strings.TrimSpace(string(content)), "\n")
+	switch {
+	case err != nil || number == "":
+		return "unknown"
+	case host == "":
 		return number
 	}
-	return "unknown"
+	return number + " on " + host
 }
 
 // release closes the file but does not remove it, because another process may have locked it already.

@@ -250,8 +250,8 @@ func TestDifferenceNamesTheRanks(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	for n := range 5 {
-		if _, err := reportOf([]float64{0, 1, 2, 3, 4}[:n]); n < 3 && err == nil || n == 3 && err != nil || n > 3 && err == nil {
+	for n := range 7 {
+		if _, err := reportOf([]float64{0, 1, 2, 3, 4, 5, 6}[:n]); (err == nil) != (n == 5) {
 			t.Errorf("a report of %d numbers: %v", n, err)
 		}
 	}

@@ -88,8 +88,11 @@ func (t *Trainer) advance(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("update %d: %w", t.step, err)
 	}
-	own.interrupted = ctx.Err() != nil
-	tally, err := t.collect(own)
+	own.interrupted, own.norm = ctx.Err() != nil, norm
+	if t.CPU != nil {
+		own.cpu = t.CPU()
+	}
+	tally, norm, err := t.collect(own)
 	if err != nil {
 		return err
 	}
@@ -126,6 +129,7 @@ func (t *Trainer) report(tally objective.Tally, rate, seconds float64) {
 	t.OnProgress(Progress{
 		Step: t.step, Steps: t.Config.Steps, Tally: tally, Adaptive: universal.Adaptive(t.Model), Rate: rate, TokensPerSecond: tally.Tokens / seconds,
 		Graphs: compiled.Alive, Compiled: compiled.Compiled, Compiling: t.compileShare(), Calls: compiled.Calls,
+		Ranks: t.group.Size(), OthersCPU: t.othersCPU,
 	})
 }
 

@@ -36,14 +36,14 @@ func (t *Trainer) shareState() error {
 		return nil
 	}
 	data, err := json.Marshal(t.state)
-	if err == nil {
-		data, err = t.group.Broadcast(data)
+	if err = t.group.Agree(err); err != nil {
+		return err
+	}
+	if data, err = t.group.Broadcast(data); err != nil {
+		return err
 	}
 	var s state
-	if err == nil {
-		err = json.Unmarshal(data, &s)
-	}
-	if err != nil {
+	if err := t.group.Agree(json.Unmarshal(data, &s)); err != nil {
 		return err
 	}
 	if plan := t.state.CapacityPlan; plan != nil { // the one that the graphs have
@@ -115,16 +115,19 @@ func (t *Trainer) foldSums() error {
 	if t.alone() {
 		return nil
 	}
-	t.gradientBuffer = t.gradientBuffer[:0]
-	n, err := t.eachSum(func(_ int, sum []float32) {
-		t.gradientBuffer = append(t.gradientBuffer, sum...)
+	if t.gradientBuffer == nil {
+		n := 0
+		for _, v := range t.sums() {
+			n += v.Shape().Size()
+		}
+		t.gradientBuffer, t.gradientTotal = make([]float32, n), t.group.Own(n)
+	}
+	_, err := t.eachSum(func(at int, sum []float32) {
+		copy(t.gradientBuffer[at:], sum)
 		clear(sum)
 	})
 	if err = t.group.Agree(err); err != nil {
 		return err
-	}
-	if len(t.gradientTotal) != n {
-		t.gradientTotal = make([]float32, n)
 	}
 	return t.group.Fold(t.gradientTotal, t.gradientBuffer)
 }
@@ -134,121 +137,40 @@ func (t *Trainer) shareSums() error {
 	if t.alone() {
 		return nil
 	}
-	if err := t.group.Share(t.gradientTotal); err != nil {
+	if err := t.group.Share(t.gradientTotal, t.gradientBuffer); err != nil {
 		return err
 	}
-	_, err := t.eachSum(func(at int, sum []float32) { copy(sum, t.gradientTotal[at:]) })
 	clear(t.gradientTotal)
-	return err
+	_, err := t.eachSum(func(at int, sum []float32) { copy(sum, t.gradientBuffer[at:]) })
+	return t.group.Agree(err)
 }
 
-// report is the message of a rank to the others about an update.
-type report struct {
-	interrupted      bool   // its context has ended
-	parameters, data uint32 // checksums: of the parameters, and of the batches of all ranks
-	batches          []computed
-}
-
-// computed is the result of one batch: the packed tally, and the capacity it needed.
-type computed struct {
-	tally  []float32
-	demand capacity.Demand
-}
-
-// numbers encodes the report as numbers.
-func (r report) numbers() []float64 {
-	list := []float64{0, float64(r.parameters), float64(r.data)}
-	if r.interrupted {
-		list[0] = 1
-	}
-	for _, b := range r.batches {
-		demand := b.demand.Numbers()
-		list = append(list, float64(len(b.tally)), float64(len(demand)))
-		for _, v := range b.tally {
-			list = append(list, float64(v))
-		}
-		list = append(list, demand...)
-	}
-	return list
-}
-
-// errShort is the error of numbers that are not a report.
-var errShort = errors.New("a rank's report about an update is too short: all ranks need the same build")
-
-// reportOf decodes a report.
-func reportOf(list []float64) (r report, err error) {
-	take := func(n float64) (part []float64) {
-		if !(n >= 0 && n <= float64(len(list))) {
-			err = errShort
-			return make([]float64, 3)
-		}
-		part, list = list[:int(n)], list[int(n):]
-		return part
-	}
-	head := take(3)
-	r.interrupted, r.parameters, r.data = head[0] != 0, uint32(head[1]), uint32(head[2])
-	for len(list) > 0 && err == nil {
-		lengths := take(2)
-		var b computed
-		for _, v := range take(lengths[0]) {
-			b.tally = append(b.tally, float32(v))
-		}
-		demand := take(lengths[1])
-		if err == nil {
-			b.demand, err = capacity.DemandOf(demand)
-		}
-		r.batches = append(r.batches, b)
-	}
-	return r, err
-}
-
-// collect exchanges the reports of all ranks and applies them: the tally of the update, the plans for the next, whether to stop. It
-// returns an error that names the ranks that did not compute the same.
-func (t *Trainer) collect(own report) (tally objective.Tally, err error) {
-	lists, err := t.group.Gather(own.numbers())
+// collect exchanges the reports of all ranks and applies them: the tally of the update and the norm of its gradient, the plans for the
+// next, whether to stop. It returns an error that names the ranks that did not compute the same.
+func (t *Trainer) collect(own report) (tally objective.Tally, norm float64, err error) {
+	reports, err := t.reports(own)
 	if err != nil {
-		return tally, err
+		return tally, 0, err
 	}
-	reports := make([]report, len(lists))
-	for rank, list := range lists {
-		if reports[rank], err = reportOf(list); err != nil {
-			return tally, err
+	t.othersCPU = 0
+	for rank, r := range reports {
+		if len(r.batches)*len(reports) != len(t.drawn) {
+			return tally, 0, errShort
 		}
-		if len(reports[rank].batches)*len(lists) != len(t.drawn) {
-			return tally, errShort
+		t.interrupted = t.interrupted || r.interrupted
+		if rank != t.group.Rank() {
+			t.othersCPU += r.cpu
 		}
-		t.interrupted = t.interrupted || reports[rank].interrupted
 	}
 	if err := t.group.Agree(t.difference(reports)); err != nil {
-		return tally, err
+		return tally, 0, err
 	}
 	for i, b := range t.drawn { // in the order of batches, whoever had them
 		c := reports[i%len(reports)].batches[i/len(reports)]
 		tally = tally.Plus(objective.Unpack(c.tally))
 		t.gradients.Learn(capacity.ShapeOf(b), c.demand)
 	}
-	return tally, nil
-}
-
-// difference returns an error if ranks have other data or parameters than rank 0.
-func (t *Trainer) difference(reports []report) error {
-	var data, parameters []string
-	for rank, r := range reports {
-		if r.data != reports[0].data {
-			data = append(data, strconv.Itoa(rank))
-		}
-		if r.parameters != reports[0].parameters {
-			parameters = append(parameters, strconv.Itoa(rank))
-		}
-	}
-	switch {
-	case data != nil:
-		return fmt.Errorf("update %d: the training data of rank %s differ from those of rank 0: all hosts need the same files", t.step, strings.Join(data, ", "))
-	case parameters != nil:
-		return fmt.Errorf("update %d: the parameters of rank %s differ from those of rank 0: all need the same build, the same kind of processor and the same backend",
-			t.step, strings.Join(parameters, ", "))
-	}
-	return nil
+	return tally, reports[0].norm, nil // the same on all ranks, so that all judge alike whether training has diverged
 }
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)

@@ -221,6 +221,11 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 				tr.Stream = stream
 			}
 		}, "update 1: the training data of rank 1 differ from those of rank 0"},
+		"another computation": {2, func(rank int, tr *training.Trainer, _ func()) {
+			if rank == 1 {
+				tr.Config.Objective.LabelSmoothing = 0.2
+			}
+		}, "update 1: the gradients of rank 1 for the same batch differ from those of rank 0: all need the same build"},
 		"other parameters": {4, func(rank int, tr *training.Trainer, _ func()) {
 			if rank == 3 {
 				tr.OnProgress = func(p training.Progress) {
@@ -247,6 +252,23 @@ func TestOneRanksErrorIsEverybodys(t *testing.T) {
 				t.Errorf("%s: rank %d: %v, want %q", name, rank, err, test.want)
 			}
 		}
+	}
+}
+
+// Rank 0 reports the CPU time of the other ranks, not its own.
+func TestRanksAddTheirTime(t *testing.T) {
+	lead := leader(t, universal.EncoderDecoder{Config: tiny()})
+	lead.Config.Steps = 2
+	_, errs := together(t, lead, 4, func(rank int, tr *training.Trainer, _ func()) {
+		tr.CPU = func() float64 { return []float64{1, 20, 300, 4000}[rank] }
+		tr.OnProgress = func(p training.Progress) {
+			if rank == 0 && (p.Ranks != 4 || p.OthersCPU != 4320) {
+				t.Errorf("%d ranks, of which the others used %v seconds, want 4 and 4320", p.Ranks, p.OthersCPU)
+			}
+		}
+	})
+	if err := errors.Join(errs...); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/gomlx/compute"
 	"universal-transformer/internal/capacity"
 )
 
@@ -18,7 +19,7 @@ func reports(t testing.TB) []report {
 	}
 	return []report{
 		{},
-		{interrupted: true, parameters: math.MaxUint32, data: 7},
+		{interrupted: true, parameters: math.MaxUint32, data: 7, norm: 0.1, cpu: 1e-3},
 		{data: 1, batches: []computed{{tally: []float32{0.1, 2, 1e-30}, demand: demand}, {tally: []float32{3}}}},
 	}
 }
@@ -29,6 +30,35 @@ func TestReportNumbers(t *testing.T) {
 	for _, want := range reports(t) {
 		if got, err := reportOf(want.numbers()); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%+v became %+v, %v", want, got, err)
+		}
+	}
+}
+
+// named is a backend of which only the name matters.
+type named struct {
+	compute.Backend
+	name string
+}
+
+func (n named) Name() string { return n.name }
+
+// Ranks must compute the same bits, but on XLA only about the same loss and norm. A tally begins with the loss.
+func TestSameGradients(t *testing.T) {
+	of := func(sum uint32, norm, loss float32) report {
+		return report{parameters: sum, norm: float64(norm), batches: []computed{{tally: []float32{loss, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}}}}
+	}
+	for _, c := range []struct {
+		other    report
+		cpu, xla bool
+	}{
+		{of(1, 2, 30), true, true}, {of(9, 2, 30), false, true}, {of(9, 2.01, 30.1), false, true}, {of(9, 2.1, 30), false, false}, {of(9, 2, 31), false, false},
+		{of(9, float32(math.NaN()), 30), false, false},
+	} {
+		for name, want := range map[string]bool{"cpu": c.cpu, "xla": c.xla} {
+			trainer := &Trainer{Backend: named{name: name}}
+			if got := trainer.sameGradients(of(1, 2, 30), c.other); got != want {
+				t.Errorf("%s, %+v: %v", name, c.other, got)
+			}
 		}
 	}
 }

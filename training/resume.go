@@ -69,7 +69,8 @@ func (t *Trainer) start() error {
 		return err
 	}
 	t.Store = model.NewStore()
-	t.step, t.state, t.interrupted, t.gradientTotal, t.saved = 0, state{}, false, nil, -1 // of an earlier Run
+	t.step, t.state, t.interrupted, t.saved = 0, state{}, false, -1 // of an earlier Run
+	t.gradientBuffer, t.gradientTotal, t.compared, t.othersCPU = nil, nil, false, 0
 	t.window, t.eventsFailed = speed{}, false
 	if !t.Config.ComputeHalted && t.Config.Supervision == nil { // readouts of every step need all positions
 		t.state.CapacityPlan = capacity.NewPlanner(t.Model)

@@ -7,7 +7,8 @@
 // their order. Checkpoints record kernels and number of threads, and Run notes changes.
 //
 // The batches of an update may be divided among several ranks ([Trainer].Group), batch i to rank i mod N. Gradients are added in the
-// order of batches, so that N ranks compute the same bits as one; a run does not record their number and may continue with another one.
+// order of batches, so that N ranks compute the same bits as one, if the backend repeats its bits ([engine.Repeats]); the
+// configuration does not have their number, and a run may continue with another one.
 package training
 
 import (
@@ -46,6 +47,7 @@ type Trainer struct {
 	Pictures   func(store *model.Store, step int64) ([]tensorboard.Image, error)
 	OnProgress func(Progress) // called after every update; may be nil
 	Notify     func(string)   // receives messages of one line; may be nil
+	CPU        func() float64 // CPU time of this rank so far, in seconds; may be nil
 
 	Seals Seals // identify the run of the checkpoints
 
@@ -65,6 +67,8 @@ type Trainer struct {
 	saved       int64         // step of the newest checkpoint, on rank 0; -1: none
 	drawn       []batch.Batch // of the update at hand
 	interrupted bool          // a rank's context has ended
+	compared    bool          // ranks have compared their gradients
+	othersCPU   float64       // CPU time of the other ranks so far, in seconds
 	plansFree   bool          // plans ignore the cost of compiling; for tests
 	started     time.Time     // when this process began to train
 	state       state
@@ -72,7 +76,7 @@ type Trainer struct {
 	window       speed // since the last events
 	eventsFailed bool  // events cannot be written
 
-	gradientBuffer, gradientTotal []float32 // buffers of foldSums: the gradients of one batch, and this rank's part of the total
+	gradientBuffer, gradientTotal []float32 // buffers of foldSums: all gradients of one batch, and this rank's part of the total
 }
 
 // Seals identify the configuration, vocabulary, data and machine that a checkpoint belongs to. They are stored in its metadata, so that
@@ -114,6 +118,8 @@ type Progress struct {
 	Compiled        int             // graphs compiled so far, including freed ones
 	Compiling       float64         // share of the time since this process began to train
 	Calls           int             // calls of graphs so far
+	Ranks           int             // processes that train together
+	OthersCPU       float64         // CPU time of the other ranks so far, in seconds, as far as they measure it
 }
 
 // Summary is the outcome of a run.

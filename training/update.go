@@ -58,6 +58,7 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 		norm, err = t.updateInOneGraph(&own, plans[0], rate)
 		return own, norm, withMemoryHint(err)
 	}
+	err = t.compareFirst(own.data, plans, err)
 	for i := t.group.Rank(); i < n; i += t.group.Size() {
 		if err == nil {
 			err = withMemoryHint(t.gradient(&own, i, plans[i], (t.step-1)*int64(n)+int64(i)))
@@ -79,7 +80,7 @@ func (t *Trainer) updateOnce(rate float32) (own report, norm float64, err error)
 	norm = float64(tensors.ToScalar[float32](out[0]))
 	finalize(out)
 	own.parameters, err = t.checksum()
-	return own, norm, err
+	return own, norm, t.group.Agree(err)
 }
 
 // draw draws the batches of an update and plans their capacities before any of them runs, so that results do not affect plans within an

@@ -2,9 +2,11 @@ package main
 
 import (
 	"cmp"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/cpu"
 	"universal-transformer/engine"
 	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/quantity"
@@ -19,11 +21,22 @@ func backendFlag(c *cobra.Command, name *string) {
 // checkBackend returns an error unless the name of a backend is valid, for commands that read data before they open it.
 func checkBackend(name string) error { return engine.CheckName(cmp.Or(name, engine.Default)) }
 
-// warnOfThreads says if a backend has more threads than this process may use processors: each operation then waits for threads that do not run.
-func warnOfThreads(c *cobra.Command, backend string, processors int) {
+// warnOfThreads says if a backend has more threads than this process may use processors, or the ranks of this host together than the host
+// has: each operation then waits for threads that do not run. A launcher that binds ranks gives each a part of the host's processors.
+func warnOfThreads(c *cobra.Command, backend string, processors, host, local int) {
 	rank, _ := parallel.Launched()
-	if n := engine.Threads(backend); n > processors && rank == 0 {
+	n := engine.Threads(backend)
+	if kind, _, _ := strings.Cut(cmp.Or(backend, engine.Default), ":"); n == 0 && kind == cpu.BackendName {
+		n = processors
+	}
+	if rank != 0 {
+		return
+	}
+	if n > processors {
 		c.PrintErrf("ut: --backend %s has %d threads for %s: more threads than processors make it slower\n", backend, n, quantity.Of(processors, "processor", "processors"))
+	} else if local > 1 && n*local > host {
+		c.PrintErrf("ut: %d ranks on this host with %s each have more threads than its %s, which makes them slower: give --backend fewer, as in cpu:threads=%d\n",
+			local, quantity.Of(n, "thread", "threads"), quantity.Of(host, "processor", "processors"), max(1, host/local))
 	}
 }
 

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -28,6 +29,21 @@ func features() (list []string) {
 		return list
 	}
 	return nil
+}
+
+// hostProcessors returns the number of processors of the host, also of those to which this process is not bound.
+func hostProcessors() int {
+	data, err := os.ReadFile("/proc/cpuinfo")
+	n := 0
+	for line := range bytes.Lines(data) {
+		if name, _, _ := strings.Cut(string(line), ":"); strings.TrimSpace(name) == "processor" {
+			n++
+		}
+	}
+	if err != nil || n == 0 {
+		return runtime.NumCPU()
+	}
+	return n
 }
 
 // freeDisk returns the free bytes of the file system of a folder; 0 if they are unknown.

@@ -45,9 +45,6 @@ func run(args []string, stdout, stderr io.Writer) (code int) {
 	if unknown := unknownCommand(root, args); unknown != nil {
 		err = unknown
 	}
-	if silent(err) {
-		return 0
-	}
 	name := "ut:"
 	if rank, _ := parallel.Launched(); rank != 0 {
 		name = fmt.Sprintf("ut: rank %d:", rank)

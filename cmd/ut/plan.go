@@ -23,7 +23,10 @@ the time of all its updates on this machine and others. Nothing is written.
 Operations are the multiplications and additions of matrix products, forward and backward, for a
 typical batch (the median by positions of the first 32). For adaptive models they assume that every
 position runs all steps, which is an upper bound. Memory is for the largest of these batches, with
-activations as planned by the cpu backend.
+activations as planned by the cpu backend. It leaves out the runtime and compiled graphs, the data,
+batches of other shapes, validation, and the copy of parameters and moments that is made for each
+checkpoint. The process needs more, small models about twice as much: give a container a higher
+limit.
 
 Updates are timed for --seconds on this machine, with fewer rows if a whole batch would take too
 long (the estimate is then rather too high). --flops gives the estimate for a machine that sustains
@@ -38,9 +41,9 @@ number of subwords.
 With --json: an object with the fields experiment, model, adaptive, assumed (vocabulary, length;
 where the data were not read), rows, source_positions, target_positions (of the typical batch),
 batches_per_update, updates, parameters, model_bytes, optimizer_bytes, work_bytes,
-operations_per_update, ranks, exchange_seconds (of an update), and measured and stated, each with
-machine, operations_per_second, updates_per_second, seconds (of all updates), and measured_updates,
-measured_rows, measured_seconds, which it comes from.`
+operations_per_update, ranks, exchange_seconds (of an update), exchange_bytes (of each rank), and
+measured and stated, each with machine, operations_per_second, updates_per_second, seconds (of all
+updates), and measured_updates, measured_rows, measured_seconds, which it comes from.`
 
 // planFlags holds the flags of ut plan.
 type planFlags struct {
@@ -173,7 +176,12 @@ func printPlan(w io.Writer, e pipeline.Estimate, early bool) error {
 	}
 	_ = say("a batch", "%d rows of %d source and %d target positions; %s an update, %s%s updates", e.Rows, e.Source, e.Target, quantity.Of(e.Batches, "batch", "batches"), upTo, thousands(int(e.Updates)))
 	_ = say("parameters", "%s", thousands(e.Parameters))
-	_ = say("memory", "%s: parameters %s, optimizer %s, activations and gradients %s", bytesOf(e.ModelBytes+e.OptimizerBytes+e.WorkBytes), bytesOf(e.ModelBytes), bytesOf(e.OptimizerBytes), bytesOf(e.WorkBytes))
+	exchanged := ""
+	if e.Ranks > 1 {
+		exchanged = ", exchange with other ranks " + bytesOf(e.ExchangeBytes)
+	}
+	_ = say("memory", "%s: parameters %s, optimizer %s, activations and gradients %s%s", bytesOf(e.ModelBytes+e.OptimizerBytes+e.WorkBytes+e.ExchangeBytes),
+		bytesOf(e.ModelBytes), bytesOf(e.OptimizerBytes), bytesOf(e.WorkBytes), exchanged)
 	err := say("operations", "%.3g an update, %.3g in all%s", e.Operations, e.Operations*float64(e.Updates), depth)
 	ranks := ""
 	if e.Ranks > 1 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/internal/strictjson"
 	"universal-transformer/runlog"
 )
@@ -37,7 +38,7 @@ script that completes recipes, runs and fields.`,
 		SilenceUsage:  true,
 		PersistentPreRun: func(c *cobra.Command, _ []string) {
 			if f := c.Flags().Lookup("backend"); f != nil {
-				warnOfThreads(c, f.Value.String(), runtime.NumCPU())
+				warnOfThreads(c, f.Value.String(), runtime.NumCPU(), hostProcessors(), parallel.OnThisHost())
 			}
 		},
 	}

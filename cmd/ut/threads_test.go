@@ -19,12 +19,34 @@ func TestWarnOfThreads(t *testing.T) {
 		var stderr bytes.Buffer
 		c := &cobra.Command{}
 		c.SetErr(&stderr)
-		warnOfThreads(c, backend, 2)
+		warnOfThreads(c, backend, 2, 2, 1)
 		if (want == "") != (stderr.Len() == 0) || !strings.Contains(stderr.String(), want) {
 			t.Errorf("%s: %q, want %q", backend, &stderr, want)
 		}
 	}
 	if r := ut(t, "eval", "nowhere", "--backend", "cpu:threads=4000"); !strings.HasPrefix(r.stderr, "ut: --backend cpu:threads=4000 has 4000 threads for ") {
 		t.Errorf("%+v", r)
+	}
+}
+
+// Ranks of one host share its processors, bound to some of them or not.
+func TestWarnOfThreadsOfRanks(t *testing.T) {
+	for _, c := range []struct {
+		threads                 string
+		processors, host, local int
+		want                    string
+	}{
+		{"cpu:threads=4", 8, 8, 2, ""}, {"cpu:threads=4", 4, 8, 2, ""}, {"cpu:threads=8", 8, 8, 1, ""}, {"xla:cuda", 8, 8, 2, ""}, {"", 4, 8, 2, ""},
+		{"", 8, 8, 2, "ut: 2 ranks on this host with 8 threads each have more threads than its 8 processors, which makes them slower: give --backend fewer, as in cpu:threads=4\n"},
+		{"cpu:threads=5", 8, 8, 2, "ut: 2 ranks on this host with 5 threads each have more threads than its 8 processors, which makes them slower: give --backend fewer, as in cpu:threads=4\n"},
+		{"cpu:threads=5", 4, 8, 2, "ut: --backend cpu:threads=5 has 5 threads for 4 processors: more threads than processors make it slower\n"},
+		{"cpu:threads=1", 2, 2, 3, "ut: 3 ranks on this host with 1 thread each have more threads than its 2 processors, which makes them slower: give --backend fewer, as in cpu:threads=1\n"},
+	} {
+		var stderr bytes.Buffer
+		command := &cobra.Command{}
+		command.SetErr(&stderr)
+		if warnOfThreads(command, c.threads, c.processors, c.host, c.local); stderr.String() != c.want {
+			t.Errorf("%+v: %q", c, &stderr)
+		}
 	}
 }

@@ -68,8 +68,8 @@ Ctrl-C, SIGTERM and closing the terminal end training after the current update a
 checkpoint; a second signal ends it immediately.
 
 With mpirun or srun and a build with -tags mpi, several processes share the batches of an update
-(training.accumulate, a multiple of their number). The result is bit-identical to that of a single
-process: see docs/hosts.md.`
+(training.accumulate, a multiple of their number). The result equals that of a single process: with
+the backend cpu bit by bit, with XLA up to rounding. See docs/hosts.md.`
 
 func newTrain() *cobra.Command {
 	var f trainFlags

@@ -34,12 +34,12 @@ func watched(c *cobra.Command, group *parallel.Group, dir string, remarks []stri
 func trainWatched(c *cobra.Command, group *parallel.Group, dir string, remarks []string, train func(context.Context, pipeline.Callbacks) (training.Summary, error)) (training.Summary, error) {
 	defer ignoreHangup()()
 	watch := &trainingWatch{w: c.ErrOrStderr(), dir: dir, remarks: remarks}
-	if group == nil || group.Size() == 1 { // with several ranks, another may have died, so that no update follows
-		stop := context.AfterFunc(c.Context(), func() {
-			c.PrintErrln("\ninterrupted: saving after the current update, if one has begun; interrupt again to stop immediately, without saving")
-		})
-		defer stop()
+	what := "saving after the current update, if one has begun; interrupt again to stop immediately, without saving"
+	if group != nil && group.Size() > 1 { // another may have died, so that no update follows
+		what = "all ranks end after the current update and save, unless one has ended or does not respond"
 	}
+	stop := context.AfterFunc(c.Context(), func() { c.PrintErrln("\ninterrupted: " + what) })
+	defer stop()
 	command := trainCommandOf(c, group)
 	report, err := train(c.Context(), pipeline.Callbacks{Progress: watch.progress, Log: watch.say, Group: group})
 	watch.done()

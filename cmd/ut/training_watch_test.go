@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/parallel"
 	"universal-transformer/pipeline"
 	"universal-transformer/training"
 )
@@ -38,22 +39,32 @@ func TestMayEndEarly(t *testing.T) {
 	}
 }
 
-// An interrupt while the data are read does not promise that an update is finished: there is none.
-// Caught when planted: a message that names the update in any case.
+// An interrupt while the data are read does not promise that an update is finished: there is none. With several ranks, it says that it waits
+// for the others. Caught when planted: a message that names the update in any case.
 func TestInterruptedWhileReading(t *testing.T) {
+	for want, group := range map[string]*parallel.Group{
+		"the current update, if one has begun":                    nil,
+		"all ranks end after the current update and save, unless": parallel.Local(2)[0],
+	} {
+		interruptedWhileReading(t, group, want)
+	}
+}
+
+func interruptedWhileReading(t *testing.T, group *parallel.Group, want string) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	messages, stderr := io.Pipe()
 	c := &cobra.Command{}
 	c.SetContext(ctx)
 	c.SetErr(stderr)
 	lines := bufio.NewScanner(messages)
-	_, err := trainWatched(c, nil, t.TempDir(), nil, func(ctx context.Context, _ pipeline.Callbacks) (training.Summary, error) {
+	_, err := trainWatched(c, group, t.TempDir(), nil, func(ctx context.Context, _ pipeline.Callbacks) (training.Summary, error) {
 		cancel()
 		for lines.Scan() && lines.Text() == "" {
 		}
 		return training.Summary{}, ctx.Err()
 	})
-	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(lines.Text(), "interrupted: ") || !strings.Contains(lines.Text(), "the current update, if one has begun") {
+	if !errors.Is(err, context.Canceled) || !strings.HasPrefix(lines.Text(), "interrupted: ") || !strings.Contains(lines.Text(), want) {
 		t.Errorf("%q, %v", lines.Text(), err)
 	}
 }

@@ -58,7 +58,7 @@ With --json: an object with the fields
 		Args: arguments(),
 		RunE: func(c *cobra.Command, _ []string) error {
 			v := thisVersion()
-			rank, size, err := ranks()
+			rank, size, err := ranks(c)
 			if v.Ranks = size; err != nil || rank != 0 {
 				return err
 			}

@@ -7,7 +7,7 @@ const WithMPI = false
 
 // Join returns a group of this process alone. It returns a [LaunchError] if a launcher has started several processes, because each of
 // them would act as the only one.
-func Join() (*Group, error) {
+func Join(func(line string)) (*Group, error) {
 	if _, size := Launched(); size > 1 {
 		return nil, &LaunchError{size}
 	}

@@ -31,7 +31,7 @@ func TestJoinWithoutMPI(t *testing.T) {
 			}
 			t.Setenv(c.name, c.size)
 			t.Setenv(c.rank, c.value)
-			g, err := parallel.Join()
+			g, err := parallel.Join(nil)
 			var several *parallel.LaunchError
 			if errors.As(err, &several) != (c.want > 0) || c.want == 0 && (err != nil || g.Size() != 1 || g.Rank() != 0) {
 				t.Fatalf("%v, %v", g, err)

@@ -11,11 +11,15 @@ import (
 // WithMPI reports whether this build can be one of several ranks, that is, was built with the tag mpi (Open MPI) or mpich.
 const WithMPI = true
 
-// Join makes this process a rank of the job launched by mpirun, srun or the like; without a launcher, the group has one rank.
-func Join() (*Group, error) {
+// Join makes this process a rank of the job launched by mpirun, srun or the like; without a launcher, the group has one rank. On rank 0,
+// say receives a line when it has been waiting for the other ranks for long, here or in an exchange.
+func Join(say func(line string)) (*Group, error) {
 	mpi.LogErrors = false
+	if rank, size := Launched(); rank != 0 || size == 1 {
+		say = nil
+	}
 	if !mpi.IsOn() {
-		if err := mpi.InitThreadSafe(); err != nil { // goroutines move between threads
+		if err := (watch{patience, say}).over(mpi.InitThreadSafe); err != nil { // goroutines move between threads
 			return nil, fmt.Errorf("parallel: this MPI cannot be called from several threads: %w", err)
 		}
 	}
@@ -26,7 +30,10 @@ func Join() (*Group, error) {
 	if _, size := Launched(); size != world.Size() && world.Size() == 1 {
 		return nil, fmt.Errorf("parallel: %d ranks were launched, but by another MPI than this program was built with: use that one's mpirun", size)
 	}
-	return &Group{transport: &remote{world, world.Rank(), world.Size()}}, nil
+	if tasks := separateTasks(); world.Size() == 1 && tasks > 1 {
+		return nil, &SeparateError{tasks}
+	}
+	return &Group{transport: watched{&remote{world, world.Rank(), world.Size()}, watch{patience, say}}}, nil
 }
 
 // A remote is a rank of an MPI job. MPI ends the whole job on its own errors.

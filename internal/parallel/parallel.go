@@ -34,25 +34,32 @@ type transport interface {
 	broadcast(data []byte) error
 }
 
+// chunk returns the length of the part of n numbers that each rank adds, rounded up.
+func (g *Group) chunk(n int) int { return (n + g.Size() - 1) / g.Size() }
+
 // part returns the range of n numbers that a rank adds.
 func (g *Group) part(n, rank int) (from, to int) {
-	chunk := (n + g.Size() - 1) / g.Size()
+	chunk := g.chunk(n)
 	return min(rank*chunk, n), min((rank+1)*chunk, n)
 }
 
-// Fold adds x of every rank to total,
+// Own returns zeros for the part of a sum of n numbers that this rank owns, one N-th. All parts have the same length, rounded up; the last
+// ones may end beyond the sum.
+func (g *Group) Own(n int) []float32 { return make([]float32, g.chunk(n)) }
+
+// Fold adds x of every rank to own, the part of the sum that this rank owns ([Group.Own]),
 //
-//	total = ((total + x of rank 0) + x of rank 1) + ...
+//	own = ((own + x of rank 0) + x of rank 1) + ...
 //
-// but only in the part of total that this rank owns, one N-th. After the last Fold, [Group.Share] distributes the whole to all ranks.
-// For each Fold, and for Share, a rank sends and receives (N-1)/N of a vector. Lengths that differ between ranks are an error.
-func (g *Group) Fold(total, x []float32) error {
-	if err := g.equal(len(total), len(x)); err != nil {
+// After the last Fold, [Group.Share] distributes the whole sum to all ranks. For each Fold, and for Share, a rank sends and receives
+// (N-1)/N of a vector, and the group keeps a buffer of the length of x. Lengths that differ between ranks are an error.
+func (g *Group) Fold(own, x []float32) error {
+	n, me := len(x), g.Rank()
+	if err := g.equal(n, n+len(own)-g.chunk(n)); err != nil {
 		return err
 	}
-	n, me := len(total), g.Rank()
 	from, to := g.part(n, me)
-	pieces := g.room((to - from) * g.Size())
+	pieces := g.room(n)
 	for round := range g.Size() {
 		peer := (round - me + g.Size()) % g.Size()
 		theirs, end := g.part(n, peer)
@@ -63,25 +70,21 @@ func (g *Group) Fold(total, x []float32) error {
 			return err
 		}
 	}
-	own := total[from:to]
 	for rank := range g.Size() {
-		for i, v := range pieces[rank*len(own):][:len(own)] {
+		for i, v := range pieces[rank*(to-from):][:to-from] {
 			own[i] += v
 		}
 	}
 	return nil
 }
 
-// Share sends every rank the parts of total that the others own.
-func (g *Group) Share(total []float32) error {
-	if err := g.equal(len(total)); err != nil || g.Size() == 1 {
+// Share sets total to the whole sum on all ranks, each of which owns a part.
+func (g *Group) Share(own, total []float32) error {
+	n := len(total)
+	if err := g.equal(n, n+len(own)-g.chunk(n)); err != nil {
 		return err
 	}
-	chunk := (len(total) + g.Size() - 1) / g.Size()
-	room := g.room(chunk * (g.Size() + 1))
-	own, all := room[:chunk], room[chunk:]
-	from, to := g.part(len(total), g.Rank())
-	copy(own, total[from:to])
+	all := g.room(n)
 	if err := g.gather32(all, own); err != nil {
 		return err
 	}
@@ -89,10 +92,13 @@ func (g *Group) Share(total []float32) error {
 	return nil
 }
 
-// room returns a buffer of n numbers, which the next call reuses.
+// room returns a buffer for the parts of n numbers, which the next call reuses.
 func (g *Group) room(n int) []float32 {
-	g.buffer = slices.Grow(g.buffer[:0], n)[:n]
-	return g.buffer
+	n = g.chunk(n) * g.Size()
+	if cap(g.buffer) < n {
+		g.buffer = make([]float32, n)
+	}
+	return g.buffer[:n]
 }
 
 // equal returns an error unless all lengths are equal, and the same on all ranks.
@@ -135,17 +141,24 @@ func (g *Group) Gather(x []float64) ([][]float64, error) {
 	return parts, nil
 }
 
-// maxBytes is the largest message of one broadcast: MPI counts in int32.
+// maxBytes is the most that one broadcast of MPI sends: MPI counts in int32.
 const maxBytes = 1 << 30
 
-// Broadcast returns rank 0's data on all ranks. The argument of the other ranks is ignored.
+// maxMessage is the largest message of [Group.Broadcast], beyond the checkpoint of any model: a longer one comes from another program.
+const maxMessage = 1 << 38
+
+// Broadcast returns rank 0's data on all ranks. The argument of the other ranks is ignored. Data beyond maxMessage are an error.
 func (g *Group) Broadcast(data []byte) ([]byte, error) {
 	size := binary.LittleEndian.AppendUint64(nil, uint64(len(data)))
 	if err := g.broadcast(size); err != nil {
 		return nil, err
 	}
+	n := binary.LittleEndian.Uint64(size)
+	if n > maxMessage {
+		return nil, fmt.Errorf("parallel: rank 0 sends %d bytes, and at most %d are accepted: start the same program on all ranks", n, uint64(maxMessage))
+	}
 	if g.Rank() != 0 {
-		data = make([]byte, binary.LittleEndian.Uint64(size))
+		data = make([]byte, n)
 	}
 	for chunk := range slices.Chunk(data, maxBytes) {
 		if err := g.broadcast(chunk); err != nil {

@@ -82,17 +82,20 @@ func TestFoldIsAPlainLoop(t *testing.T) {
 				orders++
 			}
 			all(t, each(n, func(g *parallel.Group) error {
-				total := slices.Clone(first)
+				own, total := g.Own(length), make([]float32, length)
+				if at := g.Rank() * len(own); at < length {
+					copy(own, first[at:])
+				}
 				for round := range rounds {
 					x := slices.Clone(list[round*n+g.Rank()])
-					if err := g.Fold(total, x); err != nil {
+					if err := g.Fold(own, x); err != nil {
 						return err
 					}
 					if !sameBits(x, list[round*n+g.Rank()]) {
 						return errors.New("Fold changes x")
 					}
 				}
-				if err := g.Share(total); err != nil {
+				if err := g.Share(own, total); err != nil {
 					return err
 				}
 				if !sameBits(total, want) {
@@ -185,10 +188,11 @@ func TestAgree(t *testing.T) {
 // Caught when planted: total and x of one rank compared only with each other.
 func TestUnequalLengths(t *testing.T) {
 	for name, do := range map[string]func(g *parallel.Group, n int) error{
-		"x":     func(g *parallel.Group, n int) error { return g.Fold(make([]float32, 4), make([]float32, n)) },
-		"total": func(g *parallel.Group, n int) error { return g.Fold(make([]float32, n), make([]float32, 4)) },
-		"both":  func(g *parallel.Group, n int) error { return g.Fold(make([]float32, n), make([]float32, n)) },
-		"share": func(g *parallel.Group, n int) error { return g.Share(make([]float32, n)) },
+		"x":          func(g *parallel.Group, n int) error { return g.Fold(g.Own(4), make([]float32, n)) },
+		"own":        func(g *parallel.Group, n int) error { return g.Fold(make([]float32, n-2), make([]float32, 4)) },
+		"both":       func(g *parallel.Group, n int) error { return g.Fold(g.Own(n), make([]float32, n)) },
+		"share":      func(g *parallel.Group, n int) error { return g.Share(g.Own(n), make([]float32, n)) },
+		"own shared": func(g *parallel.Group, n int) error { return g.Share(make([]float32, n-2), make([]float32, 4)) },
 	} {
 		for _, odd := range []int{3, 5} {
 			errs := each(3, func(g *parallel.Group) error { return do(g, []int{4, 4, odd}[g.Rank()]) })
@@ -205,10 +209,10 @@ func TestUnequalLengths(t *testing.T) {
 // Caught when planted: nobody told (the test then hangs).
 func TestRankThatLeaves(t *testing.T) {
 	for name, do := range map[string]func(g *parallel.Group) error{
-		"fold":      func(g *parallel.Group) error { return g.Fold(make([]float32, 9), make([]float32, 9)) },
+		"fold":      func(g *parallel.Group) error { return g.Fold(g.Own(9), make([]float32, 9)) },
 		"gather":    func(g *parallel.Group) error { _, err := g.Gather([]float64{1}); return err },
 		"agree":     func(g *parallel.Group) error { return g.Agree(nil) },
-		"share":     func(g *parallel.Group) error { return g.Share(make([]float32, 9)) },
+		"share":     func(g *parallel.Group) error { return g.Share(g.Own(9), make([]float32, 9)) },
 		"broadcast": func(g *parallel.Group) error { _, err := g.Broadcast([]byte("x")); return err },
 	} {
 		errs := each(3, func(g *parallel.Group) error {

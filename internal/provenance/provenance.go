@@ -20,9 +20,10 @@ type Provenance struct {
 	Backend     string  `json:"backend,omitempty"`      // with options: "cpu:threads=1,products=bf16"
 	Device      string  `json:"device,omitempty"`       // that the backend uses: "host", "NVIDIA H200"
 	CPU         string  `json:"cpu,omitempty"`          // name of the processor: "AMD EPYC, family 25, model 17"; earlier versions left out family and model
-	Threads     int     `json:"threads,omitempty"`      // that the backend uses
+	Threads     int     `json:"threads,omitempty"`      // that the backend uses, of each process
+	Ranks       int     `json:"ranks,omitempty"`        // processes that trained together; 0: one
 	WallSeconds float64 `json:"wall_seconds,omitempty"` // without the time in which the process was suspended
-	CPUSeconds  float64 `json:"cpu_seconds,omitempty"`  // of all threads of the process, user and system
+	CPUSeconds  float64 `json:"cpu_seconds,omitempty"`  // of all threads of all ranks, user and system; earlier versions counted the first rank only
 	Updates     int64   `json:"updates,omitempty"`      // updates made, those lost with a killed process included
 	Diverged    int64   `json:"diverged,omitempty"`     // the update at which training diverged, which ended it; 0: it did not
 }
@@ -72,7 +73,7 @@ func (p Provenance) Validate() error {
 		name  string
 		value float64
 	}{
-		{"threads", float64(p.Threads)}, {"wall_seconds", p.WallSeconds}, {"cpu_seconds", p.CPUSeconds}, {"updates", float64(p.Updates)}, {"diverged", float64(p.Diverged)},
+		{"threads", float64(p.Threads)}, {"ranks", float64(p.Ranks)}, {"wall_seconds", p.WallSeconds}, {"cpu_seconds", p.CPUSeconds}, {"updates", float64(p.Updates)}, {"diverged", float64(p.Diverged)},
 	} {
 		if !(f.value >= 0) || math.IsInf(f.value, 0) {
 			return fmt.Errorf("%s is %v: it must not be negative", f.name, f.value)
@@ -85,14 +86,14 @@ func (p Provenance) Validate() error {
 }
 
 // Merge returns one provenance for several sessions: times and updates are added, different texts are listed ("0.2.0; 0.3.0"), and the
-// number of threads is the largest.
+// numbers of threads and ranks are the largest.
 func Merge(sessions []Provenance) Provenance {
 	var all Provenance
 	var versions, commits, backends, devices, cpus []string
 	for _, s := range sessions {
 		versions, commits, backends = add(versions, s.Version), add(commits, s.Commit), add(backends, s.Backend)
 		devices, cpus = add(devices, s.Device), add(cpus, s.CPU)
-		all.Threads = max(all.Threads, s.Threads)
+		all.Threads, all.Ranks = max(all.Threads, s.Threads), max(all.Ranks, s.Ranks)
 		all.WallSeconds += s.WallSeconds
 		all.CPUSeconds += s.CPUSeconds
 		all.Updates += s.Updates

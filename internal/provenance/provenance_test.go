@@ -60,10 +60,10 @@ func TestStart(t *testing.T) {
 func TestMerge(t *testing.T) {
 	got := Merge([]Provenance{
 		{Version: "0.2.0", Commit: "a", Backend: "cpu:avx2,threads=1", CPU: "x", Threads: 1, WallSeconds: 10, CPUSeconds: 9, Updates: 100},
-		{Version: "0.2.0", Commit: "b", Backend: "cpu:avx2,threads=2", CPU: "x", Threads: 2, WallSeconds: 5, CPUSeconds: 8, Updates: 50},
+		{Version: "0.2.0", Commit: "b", Backend: "cpu:avx2,threads=2", CPU: "x", Threads: 2, Ranks: 4, WallSeconds: 5, CPUSeconds: 8, Updates: 50},
 		{Version: "0.2.0", Commit: "a", CPU: "x"},
 	})
-	want := Provenance{Version: "0.2.0", Commit: "a; b", Backend: "cpu:avx2,threads=1; cpu:avx2,threads=2", CPU: "x", Threads: 2, WallSeconds: 15, CPUSeconds: 17, Updates: 150}
+	want := Provenance{Version: "0.2.0", Commit: "a; b", Backend: "cpu:avx2,threads=1; cpu:avx2,threads=2", CPU: "x", Threads: 2, Ranks: 4, WallSeconds: 15, CPUSeconds: 17, Updates: 150}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}
@@ -116,6 +116,7 @@ func TestOf(t *testing.T) {
 func TestValidate(t *testing.T) {
 	for want, p := range map[string]Provenance{
 		"threads is -1":      {Threads: -1},
+		"ranks is -1":        {Ranks: -1},
 		"wall_seconds is -1": {WallSeconds: -1},
 		"updates is -2":      {Updates: -2},
 		"commit is given":    {Commit: "a"},
