@@ -54,7 +54,11 @@ func TestStaleLockIsTakenOver(t *testing.T) {
 		if err != nil {
 			t.Fatalf("stale lock %q: %v", number, err)
 		}
-		if got, want := content(t, filepath.Join(r.Dir(), "lock")), fmt.Sprintln(os.Getpid()); got != want {
+		host, err := os.Hostname()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, want := content(t, filepath.Join(r.Dir(), "lock")), fmt.Sprintf("%d\n%s\n", os.Getpid(), host); got != want {
 			t.Errorf("the lock names %q, want %q", got, want)
 		}
 		again.Close()

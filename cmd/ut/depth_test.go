@@ -30,7 +30,7 @@ func TestDepth(t *testing.T) {
 		t.Errorf("%d points", n)
 	}
 	for exit, args := range map[string][]string{
-		"": nil, "2 fixed steps": {"--fixed-steps", "2"}, "at most 1 steps": {"--exit-steps", "1"}, "halting threshold 0.5": {"--exit-threshold", "0.5"},
+		"": nil, "2 fixed steps": {"--fixed-steps", "2"}, "at most 1 step": {"--exit-steps", "1"}, "halting threshold 0.5": {"--exit-threshold", "0.5"},
 		"confidence of at least 0.9": {"--exit-confidence", "0.9"}, "divergence below 1": {"--exit-divergence", "1"},
 	} {
 		var e struct {
@@ -98,7 +98,7 @@ func TestDepthKeepsWhatWasMeasured(t *testing.T) {
 	if err := f.run(c, []string{copier}); !errors.Is(err, context.Canceled) && !errors.Is(err, errInterrupted) {
 		t.Errorf("interrupted: %v", err)
 	}
-	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); measured != 2 || len(lines) != 3+2 || !strings.HasPrefix(lines[4], "1 fixed steps ") {
+	if lines := strings.Split(strings.TrimSpace(out.String()), "\n"); measured != 2 || len(lines) != 3+2 || !strings.HasPrefix(lines[4], "1 fixed step ") {
 		t.Errorf("%d measured, %q", measured, lines)
 	}
 }

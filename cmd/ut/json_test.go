@@ -42,7 +42,7 @@ func TestJSON(t *testing.T) {
 		"plan": pipeline.Estimate{
 			Experiment: "base", Model: "Universal Transformer, 6 steps", Assumed: &pipeline.Assumed{Vocabulary: 5000, Length: 32}, Rows: 128, Source: 32, Target: 33,
 			Batches: 8, Updates: 1000, Parameters: 2595840, ModelBytes: 10383360, OptimizerBytes: 20766728, WorkBytes: 1288490189, Operations: 2.16e11, Ranks: 2,
-			ExchangeSeconds: 0.25, Stated: &pipeline.Speed{Machine: "stated", OperationsPerSecond: 5e12, UpdatesPerSecond: 3.5, Seconds: 285.7},
+			ExchangeSeconds: 0.25, ExchangeBytes: 25958400, Stated: &pipeline.Speed{Machine: "stated", OperationsPerSecond: 5e12, UpdatesPerSecond: 3.5, Seconds: 285.7},
 			Measured: &pipeline.Speed{
 				Machine: "SIMD CPU backend", OperationsPerSecond: 1.5e11, UpdatesPerSecond: 0.5, Seconds: 2000, MeasuredUpdates: 7, MeasuredRows: 16, MeasuredSeconds: 5.1,
 			},

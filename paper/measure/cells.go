@@ -71,7 +71,7 @@ func (r Request) cell(c paper.Cell, seed uint64, check *recipes.DataCheck) (cell
 	}
 	cell.Run.Seed = seed
 	if recipe.From != "" {
-		cell.From = &sweep.Cell{Recipe: recipe.From, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results}
+		cell.From = &sweep.Cell{Recipe: recipe.From, Run: experiment.Run{Seed: seed}, Runs: r.Runs, Results: r.Results, New: cell.New}
 		cell.Run.Training.Pretrained = cell.From.Dir()
 	}
 	if cell.Set, err = changes(cell.Run, r.Set); err != nil {
