@@ -14,9 +14,15 @@ const (
 	svgCharacter = 7  // approximate width of a character of a label
 	svgBar       = 14 // width of a head's weight
 	svgGap       = 24 // space between steps
-	svgTop       = 44
+	svgTop       = 58
+	svgKey       = 30 // height of the key below
 	svgPonder    = 240 // length of the largest ponder time
 )
+
+// keyWeights are the weights in the key of attention, svgKeyWidth pixels wide.
+var keyWeights = []float64{0.1, 0.25, 0.5, 1}
+
+const svgKeyWidth = 200
 
 // headColours distinguish the heads. With more heads, colours repeat.
 var headColours = []string{"#1f77b4", "#ff7f0e", "#2ca02c", "#d62728"}
@@ -34,7 +40,10 @@ func WriteAttentionSVG(w io.Writer, t *Trace) error {
 	labels, rows, heads := visibleAll(e.Tokens), len(e.Tokens), len(e.Attention[0])
 	left := labelWidth(labels)
 	step := heads*svgBar + svgGap
-	d := newDrawing(left+len(e.Attention)*step, svgTop+rows*svgRow+12)
+	asked := "attention of “" + labels[rows-1] + "”, heads 1 to " + fmt.Sprint(heads)
+	d := newDrawing(max(left+len(e.Attention)*step, left+svgKeyWidth, 16+len([]rune(asked))*svgCharacter), svgTop+rows*svgRow+12+svgKey)
+	d.text(8, svgTop-22-14, "start", asked)
+	d.text(left-8, svgTop-6, "end", "head")
 	for i, label := range labels {
 		d.text(left-8, svgTop+i*svgRow+13, "end", label)
 	}
@@ -48,6 +57,12 @@ func WriteAttentionSVG(w io.Writer, t *Trace) error {
 					fmt.Sprintf("step %d, head %d: %.3f to %s", s+1, k+1, weight, labels[i]))
 			}
 		}
+	}
+	d.text(left-8, svgTop+rows*svgRow+svgKey-2, "end", "weight")
+	for i, weight := range keyWeights {
+		x, y := left+i*svgKeyWidth/len(keyWeights), svgTop+rows*svgRow+svgKey-14
+		d.rectangle(x, y, svgBar-1, svgRow-1, headColours[0], weight, fmt.Sprintf("weight %v", weight))
+		d.text(x+svgBar+4, y+12, "start", fmt.Sprint(weight))
 	}
 	return d.end(w)
 }

@@ -18,7 +18,7 @@ func looking() *Trace {
 	}
 }
 
-// Every weight of the question is a bar, in its place; labels are escaped; the text is well-formed.
+// Every weight of the question is a bar, in its place; labels are escaped; a key says what is drawn and how strong; the text is well-formed.
 // Caught when planted: the attention of the first position, heads and steps exchanged.
 func TestAttentionSVG(t *testing.T) {
 	var b strings.Builder
@@ -26,13 +26,14 @@ func TestAttentionSVG(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"mary &lt;left&gt; .", "john &amp; fred .",
-		"step 1, head 1: 0.500 to mary", "step 1, head 2: 0.600 to john", "step 2, head 1: 0.875 to john", "step 2, head 2: 0.000 to where ?", `fill-opacity="0.875"`} {
+		"step 1, head 1: 0.500 to mary", "step 1, head 2: 0.600 to john", "step 2, head 1: 0.875 to john", "step 2, head 2: 0.000 to where ?", `fill-opacity="0.875"`,
+		">attention of “where ?”, heads 1 to 2<", ">head<", ">weight<", ">0.25<"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q", want)
 		}
 	}
-	if n := strings.Count(b.String(), "<title>"); n != 2*2*3 {
-		t.Errorf("%d bars, want 12", n)
+	if n := strings.Count(b.String(), "<title>"); n != 2*2*3+4 {
+		t.Errorf("%d bars, want 12 and 4 in the key", n)
 	}
 	wellFormed(t, b.String())
 }

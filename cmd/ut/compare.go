@@ -38,7 +38,7 @@ type compareFlags struct {
 }
 
 func newCompare() *cobra.Command {
-	f := compareFlags{Options: compare.Options{WholeSet: true}}
+	f := compareFlags{Options: compare.Options{WholeSet: true, Advise: withDataHint}}
 	c := &cobra.Command{
 		Use:   "compare RUN RUN...",
 		Short: "Compare runs: configuration, curves, scores, significance, answers",

@@ -102,3 +102,25 @@ func TestDepthKeepsWhatWasMeasured(t *testing.T) {
 		t.Errorf("%d measured, %q", measured, lines)
 	}
 }
+
+// A model whose data are missing can be evaluated on a file, which the commands name.
+// Caught when planted: the field of --set, which they do not have.
+func TestMissingDataNamesTheFlag(t *testing.T) {
+	translation, err := filepath.Abs("../../models/translation")
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.CopyFS(other, os.DirFS(translation)); err != nil {
+		t.Fatal(err)
+	}
+	const want = "no such file or directory: give a file of examples with --data"
+	if r := ut(t, "depth", translation); r.code == 0 || !strings.Contains(r.stderr, want) {
+		t.Errorf("depth: %d %s", r.code, r.stderr)
+	}
+	page := filepath.Join(t.TempDir(), "compared.html")
+	succeeds(t, "compare", translation, other, "--out", page)
+	if text, err := os.ReadFile(page); err != nil || strings.Count(string(text), want) != 2 {
+		t.Errorf("compare: %v", err)
+	}
+}

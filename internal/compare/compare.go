@@ -23,6 +23,7 @@ type Options struct {
 	Examples int               // number of examples to show
 	Curves   bool              // do not load the models: no scores and no answers
 	Begin    func(run string)  // called before a run is evaluated; may be nil
+	Advise   func(error) error // adds what to do to the error of an evaluation; may be nil
 }
 
 // A Run is one of the runs that are compared.
@@ -73,6 +74,9 @@ func Of(ctx context.Context, backend compute.Backend, dirs []string, o Options) 
 			return nil, ctx.Err()
 		}
 		if err != nil {
+			if o.Advise != nil {
+				err = o.Advise(err)
+			}
 			r.Problem = printable(err.Error())
 			c.forgetProblems(r.Problem)
 		}

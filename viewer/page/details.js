@@ -86,6 +86,7 @@ function gridLegend(app) {
     const name = kinds.size > 1 || kind === "changes" && last > 0 ? `${stack.name}: ` : "";
     items.push(...cellLegend(colours, data.stacks.filter(s => kindOf(s) === kind), kind, name, app.grid.largest[n]));
   });
+  if (data.stacks.some(s => s.pieces)) items.push(element("li", "", "·: continues the word before it"));
   if (app.attention) items.push(swatch("attention of the chosen position", colours.mark));
   if (data.expected && data.stacks[last].tokens.some((_, i) => app.isWrong(last, i))) items.push(swatch("not the expected token", colours.wrong));
   return items;
