@@ -15,7 +15,7 @@ const (
 	svgBar       = 14 // width of a head's weight
 	svgGap       = 24 // space between steps
 	svgTop       = 58
-	svgKey       = 30 // height of the key below
+	svgKey       = 30  // height of the key below
 	svgPonder    = 240 // length of the largest ponder time
 )
 
@@ -58,13 +58,18 @@ func WriteAttentionSVG(w io.Writer, t *Trace) error {
 			}
 		}
 	}
-	d.text(left-8, svgTop+rows*svgRow+svgKey-2, "end", "weight")
-	for i, weight := range keyWeights {
-		x, y := left+i*svgKeyWidth/len(keyWeights), svgTop+rows*svgRow+svgKey-14
-		d.rectangle(x, y, svgBar-1, svgRow-1, headColours[0], weight, fmt.Sprintf("weight %v", weight))
-		d.text(x+svgBar+4, y+12, "start", fmt.Sprint(weight))
-	}
+	d.key(left, svgTop+rows*svgRow+svgKey)
 	return d.end(w)
+}
+
+// key draws the strength of some weights above y, from x on.
+func (d *drawing) key(x, y int) {
+	d.text(x-8, y-2, "end", "weight")
+	for i, weight := range keyWeights {
+		at := x + i*svgKeyWidth/len(keyWeights)
+		d.rectangle(at, y-14, svgBar-1, svgRow-1, headColours[0], weight, fmt.Sprintf("weight %v", weight))
+		d.text(at+svgBar+4, y-2, "start", fmt.Sprint(weight))
+	}
 }
 
 // WritePonderSVG draws the number of steps of every position of the encoder, one row each, in the form of the paper's figure 3.
