@@ -22,21 +22,22 @@ func backendFlag(c *cobra.Command, name *string) {
 func checkBackend(name string) error { return engine.CheckName(cmp.Or(name, engine.Default)) }
 
 // warnOfThreads says if a backend has more threads than this process may use processors, or the ranks of this host together than the host
-// has: each operation then waits for threads that do not run. A launcher that binds ranks gives each a part of the host's processors.
+// has: each operation then waits for threads that do not run. A launcher that binds ranks gives each a part of the host's processors. Ranks
+// with one thread each cannot have fewer, and whoever starts more of them than there are processors has told the launcher so.
 func warnOfThreads(c *cobra.Command, backend string, processors, host, local int) {
-	rank, _ := parallel.Launched()
+	if rank, _ := parallel.Launched(); rank != 0 {
+		return
+	}
 	n := engine.Threads(backend)
 	if kind, _, _ := strings.Cut(cmp.Or(backend, engine.Default), ":"); n == 0 && kind == cpu.BackendName {
 		n = processors
 	}
-	if rank != 0 {
-		return
-	}
-	if n > processors {
+	switch {
+	case n > processors:
 		c.PrintErrf("ut: --backend %s has %d threads for %s: more threads than processors make it slower\n", backend, n, quantity.Of(processors, "processor", "processors"))
-	} else if local > 1 && n*local > host {
-		c.PrintErrf("ut: %d ranks on this host with %s each have more threads than its %s, which makes them slower: give --backend fewer, as in cpu:threads=%d\n",
-			local, quantity.Of(n, "thread", "threads"), quantity.Of(host, "processor", "processors"), max(1, host/local))
+	case local > 1 && n > 1 && n*local > host:
+		c.PrintErrf("ut: %d ranks on this host with %d threads each have more threads than its %s, which makes them slower: give --backend fewer, as in cpu:threads=%d\n",
+			local, n, quantity.Of(host, "processor", "processors"), max(1, host/local))
 	}
 }
 

@@ -40,7 +40,8 @@ func TestWarnOfThreadsOfRanks(t *testing.T) {
 		{"", 8, 8, 2, "ut: 2 ranks on this host with 8 threads each have more threads than its 8 processors, which makes them slower: give --backend fewer, as in cpu:threads=4\n"},
 		{"cpu:threads=5", 8, 8, 2, "ut: 2 ranks on this host with 5 threads each have more threads than its 8 processors, which makes them slower: give --backend fewer, as in cpu:threads=4\n"},
 		{"cpu:threads=5", 4, 8, 2, "ut: --backend cpu:threads=5 has 5 threads for 4 processors: more threads than processors make it slower\n"},
-		{"cpu:threads=1", 2, 2, 3, "ut: 3 ranks on this host with 1 thread each have more threads than its 2 processors, which makes them slower: give --backend fewer, as in cpu:threads=1\n"},
+		{"cpu:threads=1", 2, 2, 3, ""},
+		{"cpu:threads=2", 2, 2, 3, "ut: 3 ranks on this host with 2 threads each have more threads than its 2 processors, which makes them slower: give --backend fewer, as in cpu:threads=1\n"},
 	} {
 		var stderr bytes.Buffer
 		command := &cobra.Command{}

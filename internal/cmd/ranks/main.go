@@ -89,7 +89,7 @@ func (t *trial) all(kills int, seed uint64) (err error) {
 		took[n] = out.took
 		t.check(fmt.Sprintf("%d ranks come to the bits of one process, in %.1f s", n, out.took.Seconds()), out.sameAs(t.whole, dir))
 	}
-	out := t.run(2, append([]string{"train", "demo", "--out", filepath.Join(t.dir, "odd")}, "--set", "training.accumulate=3")...)
+	out := t.run(2, append([]string{"train", "demo", "--out", filepath.Join(t.dir, "odd")}, "--set", "training.accumulate=3", "--backend", backend)...)
 	t.check("2 ranks refuse 3 batches in one line", out.failedWith("training.accumulate is 3"))
 	rng := rand.New(rand.NewPCG(seed, 0))
 	for i := range kills {
