@@ -94,6 +94,7 @@ func Table1() Table {
 		t.Rows = append(t.Rows, babiRows("babi-"+s.Name, s.Title, columns)...)
 	}
 	t.Rows = append(t.Rows, babiRows(BabiSimulated, "10k, task 3 from simulated stories", []string{"task03"})...)
+	t.Rows = append(t.Rows, babiRows(BabiSimulated+renamed, "10k, task 3 from simulated stories, words exchanged", []string{"task03"})...)
 	return t
 }
 

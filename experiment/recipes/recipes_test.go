@@ -79,7 +79,8 @@ func TestCells(t *testing.T) {
 	}
 	add(tasks, "babi-10k-single-transformer", "babi-10k-single", "babi-10k-single-adaptive", "babi-1k-single-transformer", "babi-1k-single", "babi-1k-single-adaptive",
 		"babi-1k-single-renamed-transformer", "babi-1k-single-renamed", "babi-1k-single-renamed-adaptive")
-	add([]string{"task03"}, "babi-10k-simulated-transformer", "babi-10k-simulated", "babi-10k-simulated-adaptive")
+	add([]string{"task03"}, "babi-10k-simulated-transformer", "babi-10k-simulated", "babi-10k-simulated-adaptive",
+		"babi-10k-simulated-renamed-transformer", "babi-10k-simulated-renamed", "babi-10k-simulated-renamed-adaptive")
 	add([]string{"joint"}, "babi-10k-joint-transformer", "babi-10k-joint", "babi-10k-joint-adaptive", "babi-1k-joint-transformer", "babi-1k-joint", "babi-1k-joint-adaptive",
 		"babi-1k-joint-renamed-transformer", "babi-1k-joint-renamed", "babi-1k-joint-renamed-adaptive")
 	add([]string{"natural-text", "natural-classes", "enriched-text", "enriched-classes", "verbs", "forms", "forms-text", "pairs", "pairs-novels", "forms-pretrained"}, "agreement-lstm", "agreement-transformer", "agreement", "agreement-adaptive")
