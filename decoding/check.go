@@ -27,29 +27,21 @@ func CheckCache(backend compute.Backend, m Model, perPosition int) error {
 	}
 	defer d.Close()
 	source, target := m.Vocabularies()
-	answer := ids(checkedTokens, target)
-	prompts := [][]vocab.ID{{}}
-	read := ids(perPosition, target) // a language model does not read it
+	answer, read, prompt := ids(checkedTokens, target), ids(perPosition, target), []vocab.ID{} // a language model does not read its source
 	if !d.language {
 		read = ids(checkedSource*perPosition, source)
-		prompts = [][]vocab.ID{read}
+		prompt = read
 	}
 	forced, err := d.forced(read, answer)
 	if err != nil {
 		return err
 	}
-	c, err := d.Start(prompts)
+	cached, err := d.cached(prompt, answer)
 	if err != nil {
 		return err
 	}
-	defer c.Close()
-	parents, last := []int{0}, []vocab.ID(nil)
-	for i, id := range answer {
-		logP, err := c.Next(parents, last)
-		if err != nil {
-			return err
-		}
-		a, b := forced[i][id], logP[0][id]
+	for i, a := range forced {
+		b := cached[i]
 		if math.IsNaN(a) && math.IsNaN(b) {
 			return nil // training says so
 		}
@@ -57,7 +49,6 @@ func CheckCache(backend compute.Backend, m Model, perPosition int) error {
 			return fmt.Errorf("token %d of an answer has the log-probability %.4f with teacher forcing and %.4f in decoding, which reads the tokens before it only: "+
 				"a position of the decoder depends on later ones, or on earlier ones that CacheWindows does not list", i+1, a, b)
 		}
-		last = []vocab.ID{id}
 	}
 	return nil
 }
@@ -70,9 +61,9 @@ func ids(n, size int) (list []vocab.ID) {
 	return list
 }
 
-// forced returns the log-probabilities of every token of an answer with teacher forcing: [N][V].
-func (d *Decoder) forced(source, answer []vocab.ID) (list [][]float64, err error) {
-	for i := range answer {
+// forced returns the log-probability of each token of an answer with teacher forcing.
+func (d *Decoder) forced(source, answer []vocab.ID) (list []float64, err error) {
+	for i, id := range answer {
 		out, err := d.uncached.Call(tensors.FromFlatDataAndDimensions(answer, 1, len(answer)), int32(i), tensors.FromFlatDataAndDimensions(source, 1, len(source)))
 		if err != nil {
 			return nil, engine.Plain(err)
@@ -81,7 +72,25 @@ func (d *Decoder) forced(source, answer []vocab.ID) (list [][]float64, err error
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, rows[0])
+		list = append(list, rows[0][id])
+	}
+	return list, nil
+}
+
+// cached returns the log-probability of each token of an answer when they are read one by one.
+func (d *Decoder) cached(prompt, answer []vocab.ID) (list []float64, err error) {
+	c, err := d.Start([][]vocab.ID{prompt})
+	if err != nil {
+		return nil, err
+	}
+	defer c.Close()
+	var last []vocab.ID
+	for _, id := range answer {
+		logP, err := c.Next([]int{0}, last)
+		if err != nil {
+			return nil, err
+		}
+		list, last = append(list, logP[0][id]), []vocab.ID{id}
 	}
 	return list, nil
 }
