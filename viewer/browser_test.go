@@ -23,7 +23,7 @@ import (
 type tab struct{ *browsertest.Tab }
 
 // open writes the page of a trace and loads it at a fragment, in a window of a width, light or dark.
-func open(t *testing.T, browser context.Context, trace *Trace, width int64, scheme, fragment string) tab {
+func open(t testing.TB, browser context.Context, trace *Trace, width int64, scheme, fragment string) tab {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "page.html")
 	var out bytes.Buffer
@@ -256,29 +256,32 @@ func TestPageSaves(t *testing.T) {
 	}
 }
 
-// TestPageSpeed reports, in its long form, the size of the page of 400 positions, 12 steps and 8 heads, the time to the first paint, and frames
-// per second while the slider moves.
-func TestPageSpeed(t *testing.T) {
-	if !longtest.Enabled() {
-		t.Skip("a measurement: UT_LONG=1 go test ./viewer -run TestPageSpeed -v")
-	}
+// BenchmarkPage draws the page of 400 positions, 12 steps and 8 heads while the slider moves, an iteration a frame, and reports the time to the
+// first paint and the size of the page.
+func BenchmarkPage(b *testing.B) {
 	trace := long(400, 12, 8)
 	var out bytes.Buffer
 	if err := WriteHTML(&out, trace); err != nil {
-		t.Fatal(err)
+		b.Fatal(err)
 	}
-	p := open(t, browsertest.Start(t), trace, 1280, "light", "")
-	frames := p.Await(`new Promise(done => {
-		const slider = document.getElementById("step"), start = performance.now();
+	p := open(b, browsertest.Start(b), trace, 1280, "light", "")
+	b.ResetTimer()
+	p.Await(fmt.Sprintf(`new Promise(done => {
+		const slider = document.getElementById("step");
 		let n = 0;
 		const frame = () => {
-			if (n++ === 120) return done(String(Math.round(120000 / (performance.now() - start))));
-			slider.value = 1 + n % 12;
+			if (n++ === %d) return done("drawn");
+			slider.value = 1 + n %% 12;
 			slider.dispatchEvent(new Event("input"));
 			requestAnimationFrame(frame);
 		};
 		requestAnimationFrame(frame);
-	})`)
-	t.Logf("%.1f MB, first paint after %s ms, %s frames per second", float64(out.Len())/1e6,
-		p.Eval(`Math.round(performance.getEntriesByName("first-contentful-paint")[0].startTime)`), frames)
+	})`, b.N))
+	b.StopTimer()
+	paint, err := strconv.ParseFloat(p.Eval(`Math.round(performance.getEntriesByName("first-contentful-paint")[0].startTime)`), 64)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(paint, "ms-to-paint")
+	b.ReportMetric(float64(out.Len())/1e6, "MB")
 }

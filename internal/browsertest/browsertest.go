@@ -29,7 +29,7 @@ var Pictures = flag.String("pictures", "", "`folder` for screenshots of the page
 var browsers = []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome", "headless-shell"}
 
 // Start returns the context of a running browser.
-func Start(t *testing.T) context.Context {
+func Start(t testing.TB) context.Context {
 	t.Helper()
 	for _, name := range browsers {
 		path, err := exec.LookPath(name)
@@ -52,7 +52,7 @@ func Start(t *testing.T) context.Context {
 
 // A Tab is a page in the browser. It collects what the console shows, and uncaught exceptions.
 type Tab struct {
-	t        *testing.T
+	t        testing.TB
 	ctx      context.Context
 	mu       sync.Mutex
 	problems []string
@@ -62,7 +62,7 @@ type Tab struct {
 type Action = chromedp.Action[chromedp.Void]
 
 // Open loads a page as [Visit] does, and waits until its root has data-ready=true.
-func Open(t *testing.T, browser context.Context, url string, width int64, scheme string) *Tab {
+func Open(t testing.TB, browser context.Context, url string, width int64, scheme string) *Tab {
 	t.Helper()
 	p := Visit(t, browser, url, width, scheme)
 	p.Do(chromedp.WaitReady(chromedp.CSS("html[data-ready=true]")))
@@ -70,13 +70,13 @@ func Open(t *testing.T, browser context.Context, url string, width int64, scheme
 }
 
 // OpenFile opens a page that is a file, at a fragment such as "#step=2", or "".
-func OpenFile(t *testing.T, browser context.Context, path, fragment string, width int64, scheme string) *Tab {
+func OpenFile(t testing.TB, browser context.Context, path, fragment string, width int64, scheme string) *Tab {
 	t.Helper()
 	return Open(t, browser, (&url.URL{Scheme: "file", Path: path}).String()+fragment, width, scheme)
 }
 
 // Visit loads a page in a window of a width, in the color scheme "light" or "dark".
-func Visit(t *testing.T, browser context.Context, url string, width int64, scheme string) *Tab {
+func Visit(t testing.TB, browser context.Context, url string, width int64, scheme string) *Tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)

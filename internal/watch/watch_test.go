@@ -44,7 +44,7 @@ func unfinished() string { return "interrupted" }
 // writer writes rows in a process of its own and then waits to be killed.
 func writer(t *testing.T, dir, rows string) *exec.Cmd {
 	t.Helper()
-	command := exec.Command(os.Args[0], "-test.run=^TestWriter$", "-test.timeout=2m")
+	command := exec.Command(os.Args[0])
 	command.Env = append(os.Environ(), "WATCH_WRITE="+dir, "WATCH_ROWS="+rows)
 	out, err := command.StdoutPipe()
 	if err != nil {
@@ -63,30 +63,36 @@ func writer(t *testing.T, dir, rows string) *exec.Cmd {
 	return command
 }
 
-// TestWriter is the process of writer.
-func TestWriter(t *testing.T) {
+// TestMain runs the tests or, as the process of writer, writes rows.
+func TestMain(m *testing.M) {
 	dir := os.Getenv("WATCH_WRITE")
 	if dir == "" {
-		t.Skip("it is the process that other tests start")
+		os.Exit(m.Run())
 	}
+	if err := writeRows(dir, os.Getenv("WATCH_ROWS")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Stdout.WriteString("done\n")
+	select {}
+}
+
+// writeRows writes the rows from one step to another, "1 5", to a run, which it continues before the first of them if there is one.
+func writeRows(dir, rows string) error {
 	var from, to int64
-	if _, err := fmt.Sscan(os.Getenv("WATCH_ROWS"), &from, &to); err != nil {
-		t.Fatal(err)
+	if _, err := fmt.Sscan(rows, &from, &to); err != nil {
+		return err
 	}
 	log, err := runlog.Create(dir, map[string]int{"a": 1})
 	if err != nil {
 		if log, err = runlog.Resume(dir); err != nil {
-			t.Fatal(err)
+			return err
 		}
 		if err := log.Truncate(from - 1); err != nil {
-			t.Fatal(err)
+			return err
 		}
 	}
-	if err := write(log, from, to); err != nil {
-		t.Fatal(err)
-	}
-	os.Stdout.WriteString("done\n")
-	select {}
+	return write(log, from, to)
 }
 
 // The page shows new rows of several runs as they are written, follows a run that is killed and resumed from an earlier step, shows curves over
