@@ -87,7 +87,7 @@ func WritePonderSVG(w io.Writer, t *Trace) error {
 	for i, n := range t.Encoder.Updates {
 		d.text(left-8, svgTop+i*svgRow+13, "end", labels[i])
 		width := int(math.Round(svgPonder * n / max(1, maximum)))
-		d.rectangle(left, svgTop+i*svgRow, width, svgRow-3, headColours[0], 1, fmt.Sprintf("%s: %s steps", labels[i], number(n)))
+		d.rectangle(left, svgTop+i*svgRow, width, svgRow-3, headColours[0], 1, fmt.Sprintf("%s: %s", labels[i], steps(n)))
 		d.text(left+width+6, svgTop+i*svgRow+13, "start", number(n))
 	}
 	return d.end(w)

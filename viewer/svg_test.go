@@ -43,7 +43,7 @@ func TestPonderSVG(t *testing.T) {
 	if err := WritePonderSVG(&b, looking()); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{`width="120" height="15"`, `width="240" height="15"`, "mary &lt;left&gt; .: 1 steps"} {
+	for _, want := range []string{`width="120" height="15"`, `width="240" height="15"`, "mary &lt;left&gt; .: 1 step<"} {
 		if !strings.Contains(b.String(), want) {
 			t.Errorf("no %q in %s", want, b.String())
 		}

@@ -23,7 +23,7 @@ func (p *page) ponderBySupports(t paper.Table) {
 	p.row(append(said, "")...)
 	for _, r := range t.Rows {
 		if list := p.book.babiTasks(t, r); r.Adaptive && len(list) > 0 && !strings.HasPrefix(r.Family, paper.BabiSimulated) {
-			p.ponderRows(settingTitle(r.Family), list)
+			p.ponderRows(settingTitle(r), list)
 		}
 	}
 	p.printf("\n")

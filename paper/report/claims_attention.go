@@ -30,7 +30,7 @@ func judgeSharpening(adaptive bool) func(book) judgement {
 						every++
 					}
 				} else if example == "" {
-					example = fmt.Sprintf("; not in %s, task %d: %s", settingTitle(r.Family), s.task, listed(ratios))
+					example = fmt.Sprintf("; not in %s, task %d: %s", settingTitle(r), s.task, listed(ratios))
 				}
 			}
 		}
