@@ -17,36 +17,15 @@ const enoughTasks = 19
 // in percent, means over seeds.
 func judgeBabiModels(model, other string) func(book) judgement {
 	return func(b book) judgement {
-		var pairs []pair
-		var single []string // settings in which a model has one seed
-		fewer := false
-		for _, s := range paper.BabiSettings {
-			list, others := commonTasks(b.babiRow("babi-"+s.Name+model), b.babiRow("babi-"+s.Name+other))
-			if len(list) < enoughTasks {
-				fewer = fewer || len(list) > 0
-				continue
-			}
-			if min(fewestSeeds(list), fewestSeeds(others)) < 2 {
-				single = append(single, plain(s.Title))
-				continue
-			}
-			var x, y []float64
-			for i := range list {
-				x, y = append(x, 100-mean(list[i].seeds)), append(y, 100-mean(others[i].seeds))
-			}
-			t := paper.Table1()
-			row, _ := t.Row("babi-" + s.Name + model)
-			reference, _ := t.Row("babi-" + s.Name + other)
-			result := paired(x, y, "tasks")
-			result.excepted = excepted(reference, row, row.Columns[0]) || excepted(row, reference, row.Columns[0])
-			pairs = append(pairs, pair{setting: plain(s.Title), comparison: result})
-		}
+		pairs, single, fewer := b.babiPairs(model, other)
 		switch {
 		case len(pairs) > 0:
 		case len(single) > 0:
 			return judgement{verdict: NotComparable, why: "1 seed in " + and(single)}
 		case fewer:
 			return judgement{verdict: NotComparable, why: fmt.Sprintf("fewer than %d common tasks", enoughTasks)}
+		default:
+			return judge(nil, "%+.2f")
 		}
 		pairs = corrected(pairs)
 		var values []string
@@ -58,15 +37,40 @@ func judgeBabiModels(model, other string) func(book) judgement {
 			values = append(values, value)
 		}
 		j := judge(pairs, "%+.2f")
-		if len(pairs) > 0 {
-			why := []string{"percentage points of accuracy, means over seeds", j.why, "corrected p in this order " + and(values)}
-			if len(single) > 0 {
-				why = append(why, "not counted, because a model has 1 seed: "+and(single))
-			}
-			j.why = strings.Join(append(why, fmt.Sprintf("settings with at least %d common tasks; the test says nothing about other seeds", enoughTasks)), "; ")
+		why := []string{"percentage points of accuracy, means over seeds", j.why, "corrected p in this order " + and(values)}
+		if len(single) > 0 {
+			why = append(why, "not counted, because a model has 1 seed: "+and(single))
 		}
+		j.why = strings.Join(append(why, fmt.Sprintf("settings with at least %d common tasks; the test says nothing about other seeds", enoughTasks)), "; ")
 		return j
 	}
+}
+
+// babiPairs compares two rows in every setting of table 1. It returns the titles of settings in which a model has one seed, too, and whether a setting
+// has too few common tasks.
+func (b book) babiPairs(model, other string) (pairs []pair, single []string, fewer bool) {
+	t := paper.Table1()
+	for _, s := range paper.BabiSettings {
+		list, others := commonTasks(b.babiRow("babi-"+s.Name+model), b.babiRow("babi-"+s.Name+other))
+		if len(list) < enoughTasks {
+			fewer = fewer || len(list) > 0
+			continue
+		}
+		if min(fewestSeeds(list), fewestSeeds(others)) < 2 {
+			single = append(single, plain(s.Title))
+			continue
+		}
+		var x, y []float64
+		for i := range list {
+			x, y = append(x, 100-mean(list[i].seeds)), append(y, 100-mean(others[i].seeds))
+		}
+		row, _ := t.Row("babi-" + s.Name + model)
+		reference, _ := t.Row("babi-" + s.Name + other)
+		result := paired(x, y, "tasks")
+		result.excepted = excepted(reference, row, row.Columns[0]) || excepted(row, reference, row.Columns[0])
+		pairs = append(pairs, pair{setting: plain(s.Title), comparison: result})
+	}
+	return pairs, single, fewer
 }
 
 // commonTasks returns the tasks of two rows that both have, trained on their own files.
@@ -114,14 +118,7 @@ func (b book) judgeByFacts(format string, m moment) judgement {
 			continue
 		}
 		by := bySupports(own, babiTask.allSeeds)
-		var texts, known, facts []string
-		for n := 1; n <= 3; n++ {
-			if positions, value := m(by[n]); positions > 0 {
-				texts, known, facts = append(texts, fmt.Sprintf(format, value)), append(known, fmt.Sprintf(format, value)), append(facts, fmt.Sprint(n))
-			} else {
-				texts = append(texts, withoutMoment(list, n))
-			}
-		}
+		texts, facts, known := momentByFacts(format, m, by, list)
 		name := settingTitle(r)
 		ours = append(ours, fmt.Sprintf("%s %s (rises over these in %s)", name, strings.Join(texts, ", "), risingSeeds(own, m)))
 		if brief == "" {
@@ -153,6 +150,21 @@ func (b book) judgeByFacts(format string, m moment) judgement {
 		j.why = j.reason + "; " + j.why
 	}
 	return j
+}
+
+// momentByFacts returns a moment for one, two and three supporting facts, or why a number of facts has none; and the numbers of facts that have one,
+// with their moments.
+func momentByFacts(format string, m moment, by map[int]measure.PonderTimes, list []babiTask) (texts, facts, known []string) {
+	for n := 1; n <= 3; n++ {
+		positions, value := m(by[n])
+		if positions == 0 {
+			texts = append(texts, withoutMoment(list, n))
+			continue
+		}
+		text := fmt.Sprintf(format, value)
+		texts, facts, known = append(texts, text), append(facts, fmt.Sprint(n)), append(known, text)
+	}
+	return texts, facts, known
 }
 
 // withoutMoment says why a task of a row has no ponder times to compare: "unsolved", "from 1,925 questions", "not run".

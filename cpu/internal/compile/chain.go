@@ -17,7 +17,7 @@ const (
 func chainRows(in exec.Instruction) (rows, unit int, divisible bool) {
 	switch x := in.(type) {
 	case *exec.Dot:
-		if x.Shared && !x.ByColumn && x.Batches == 1 && !x.Empty && !x.Transposed() && !x.Direct && x.M >= x.ChainRows {
+		if x.Split == exec.ByRow && x.Batches == 1 && !x.Empty && !x.Transposed() && !x.Direct() && x.M >= x.ChainRows {
 			return x.M, 1, false
 		}
 	case *exec.Attention:

@@ -109,7 +109,7 @@ func planAttention(x *exec.Attention, gemm *kernel.Gemm) {
 	x.ScoreBytes = kernel.RoundUp(kernel.RoundUp(x.M, gemm.MR)*row, exec.CacheLine)
 	multiply := func(m, n, k, aRow, aK, bK, bN, cRow int) kernel.Matmul {
 		g := kernel.Matmul{M: m, N: n, K: k, ARow: aRow, AK: aK, BK: bK, BN: bN, CRow: cRow, Kernel: gemm}
-		g.Direct = g.CanReadDirectly()
+		g.ReadWhole()
 		return g
 	}
 	x.ProductQK = multiply(x.M, x.N, x.D, x.Q.Row, x.Size, x.K.Step, x.K.Row, row)
@@ -120,10 +120,10 @@ func planAttention(x *exec.Attention, gemm *kernel.Gemm) {
 		x.ProductDK = multiply(x.N, x.D, x.M, x.Size, row, x.Q.Row, x.Size, x.DK.Row)
 		x.PackBytes[0] = kernel.RoundUp(max(x.ProductQK.PackedBytes(), x.ProductDP.PackedBytes()), exec.CacheLine)
 		x.PackBytes[1] = kernel.RoundUp(max(x.ProductDV.PackedBytes(), x.ProductDQ.PackedBytes(), x.ProductDK.PackedBytes()), exec.CacheLine)
-		x.Limited = x.Causal && x.ProductDV.Direct && x.ProductDK.Direct
+		x.Limited = x.Causal && x.ProductDV.Direct() && x.ProductDK.Direct()
 	} else {
 		if x.ProductQK.CanDot() { // as for PV below
-			x.ProductQK.Direct, x.ProductQK.Dots = true, true
+			x.ProductQK.Reading = kernel.Dots
 		}
 		x.ProductPV = multiply(x.M, x.D, x.N, row, x.Size, x.V.Row, x.Size, x.Out.Row)
 		x.ProductPV.SplitK = true // with one query, each head and batch is a separate product without other rows

@@ -53,11 +53,11 @@ func planBlocks(x *exec.BlockAttention, gemm *kernel.Gemm) {
 		return kernel.Matmul{M: m, N: n, K: k, ARow: aRow, AK: aK, BK: bK, BN: bN, CRow: cRow, Kernel: gemm}
 	}
 	direct := func(g kernel.Matmul) kernel.Matmul {
-		g.Direct = g.CanReadDirectly()
+		g.ReadWhole()
 		return g
 	}
 	copied := func(g kernel.Matmul) (_ kernel.Matmul, block int) { // its right operand is rows of keys or values, copied or packed
-		if g = direct(g); g.Direct {
+		if g = direct(g); g.Direct() {
 			g.BK = x.D * size
 			return g, x.Columns * g.BK
 		}

@@ -139,17 +139,19 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 	threads := em.prog.Machine.Threads
 	d.ChainRows = em.prog.Machine.Share / 32
 	d.Parts = em.partsOf(work / each)
-	d.Serial = d.Parts == 1
-	d.Shared = !d.Serial && len(d.Sums) == 0 && d.Batches < 4*threads && d.M*d.N*d.K >= each*em.prog.Machine.Share
-	few := d.M <= d.Kernel.MR || !d.Shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
+	shared := d.Parts > 1 && len(d.Sums) == 0 && d.Batches < 4*threads && d.M*d.N*d.K >= each*em.prog.Machine.Share
+	few := d.M <= d.Kernel.MR || !shared && d.M <= kernel.BlockK // rows: every panel is used once, or a few times by one thread
 	rows := d.M
-	if d.Shared {
+	if shared {
 		rows /= threads
 	}
 	d.ReadRight(few, rows)
 	em.needScratch(d.StripBytes() + exec.CacheLine)
 	defer em.keep(d, right)
-	if !d.Shared {
+	if !shared {
+		if d.Parts > 1 {
+			d.Split = exec.ByBatch
+		}
 		if d.Packed = em.packedBefore(d, right); d.Packed < 0 {
 			em.needScratch(kernel.RoundUp(d.StripBytes(), exec.CacheLine) + d.PackedBytes() + exec.CacheLine)
 		}
@@ -159,9 +161,12 @@ func (em *emitter) planDot(d *exec.Dot, right packing) {
 		d.Packed = em.temp(d.PackedBytes())
 	}
 	strips := (d.M + d.Kernel.MR - 1) / d.Kernel.MR
-	d.ByColumn = d.Panels() >= 2*threads && (strips < 2*threads || d.N >= 2*d.M)
-	if d.ByColumn && d.PackA {
-		d.Parts = threads // each part packs the whole left operand
+	d.Split = exec.ByRow
+	if d.Panels() >= 2*threads && (strips < 2*threads || d.N >= 2*d.M) {
+		d.Split = exec.ByColumn
+		if d.PackA {
+			d.Parts = threads // each part packs the whole left operand
+		}
 	}
 }
 
@@ -199,7 +204,7 @@ func (em *emitter) countPackings() {
 // packedBefore returns the slot of a right operand that several products share, such as weights in every step; the first of them
 // packs it. It returns -1 for others, which are packed for each product.
 func (em *emitter) packedBefore(d *exec.Dot, right packing) int {
-	if d.Direct || d.Batches > 1 || len(d.Sums) > 0 || em.packings[right] < 2 && !d.Kernel.Rounds() {
+	if d.Direct() || d.Batches > 1 || len(d.Sums) > 0 || em.packings[right] < 2 && !d.Kernel.Rounds() {
 		return -1
 	}
 	slot, ok := em.packed[right]
@@ -220,7 +225,7 @@ func (em *emitter) keep(d *exec.Dot, right packing) {
 	if slot < 0 {
 		slot = em.temp(0) // callers have the memory
 		kept := *d
-		kept.Packed, kept.Direct, kept.Late = slot, false, false
+		kept.Packed, kept.Reading = slot, kernel.Packed
 		d.Kept = &kept
 	}
 	em.kept = append(em.kept, keptSlot{right, slot})

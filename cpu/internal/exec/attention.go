@@ -209,7 +209,7 @@ func (p *attentionPart) strips(f func(r0, r1, keys int)) {
 
 // packed returns the right operand of a product, packed into one of the two packing areas if necessary.
 func (p *attentionPart) packed(g *kernel.Matmul, b unsafe.Pointer, area int) unsafe.Pointer {
-	if g.Direct {
+	if g.Direct() {
 		return b
 	}
 	g.Pack(p.packs[area], b, 0, g.Panels())
@@ -245,7 +245,7 @@ func (p *attentionPart) forwardHead() {
 	nr := p.ProductQK.Kernel.NR
 	p.prefetchNext(&p.K)
 	p.strips(func(r0, r1, keys int) {
-		if p.ProductQK.Dots {
+		if p.ProductQK.Reading == kernel.Dots {
 			p.dots(q, k, keys)
 		} else {
 			p.ProductQK.Multiply(p.gemm, q, k, p.scores, nil, kernel.Area{R0: r0, R1: r1, P0: 0, P1: (keys + nr - 1) / nr, K0: 0, K1: p.D}, false)

@@ -142,7 +142,7 @@ func (p *blockPart[T]) startHead(i int) {
 // packBlocks packs the right operand of a product that sums over keys, a block after the other. Rows that could be read in place are
 // copied: in the operand, which has the rows of all heads, they lie far apart, in few lines of the first cache and in many pages.
 func (p *blockPart[T]) packBlocks(g *kernel.Matmul, right unsafe.Pointer, row int) {
-	if g.Direct {
+	if g.Direct() {
 		for r := range p.N {
 			copyBytes(unsafe.Add(p.packedBlocks, r*g.BK), unsafe.Add(right, r*row), g.BK)
 		}

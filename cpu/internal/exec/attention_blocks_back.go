@@ -53,7 +53,7 @@ func (p *blockPart[T]) startStrip(r0 int) strip {
 
 // packQueries returns the right operand of a product that sums over n queries.
 func (p *blockPart[T]) packQueries(g *kernel.Matmul, right unsafe.Pointer, area, n int) unsafe.Pointer {
-	if g.Direct {
+	if g.Direct() {
 		return right
 	}
 	of := *g

@@ -19,13 +19,21 @@ type Dot struct {
 	Empty   bool // there are no terms: the result is zero
 
 	Packed    int  // slot for all of b; -1 if each part packs into its scratch memory
-	Kept      *Dot // the product for b that was packed before the execution, which is not Direct; nil if there is none
+	Kept      *Dot // the product for b that was packed before the execution; nil if there is none
 	Reuse     bool // an earlier instruction has packed b
-	Shared    bool // the threads share each product; otherwise each takes some of the batches
-	ByColumn  bool // ... by panels instead of rows
-	Serial    bool // too little work to share
-	ChainRows int  // minimum number of rows for a chain
+	Split     Split
+	ChainRows int // minimum number of rows for a chain
 }
+
+// A Split is the way in which threads share a product.
+type Split int
+
+const (
+	Serial   Split = iota // not at all: there is too little work
+	ByBatch               // each thread takes some of the batches
+	ByRow                 // the threads share each batch by strips of rows
+	ByColumn              // the threads share each batch by panels
+)
 
 // A DotAxis is one axis of a product: its size and its strides, in elements, in both operands and the result. A stride is 0 if the
 // axis does not occur.
@@ -42,19 +50,19 @@ func (d *Dot) run(fr *frame) {
 		clear(slice[byte](fr.ptrs[d.C], d.Bytes))
 		return
 	}
-	switch {
-	case d.Shared:
+	switch d.Split {
+	case Serial:
+		d.part(fr, whole)
+	case ByBatch:
+		fr.do(d, d.Parts)
+	default:
 		fr.dotBatch = 0
 		for ; fr.dotBatch < d.Batches; fr.dotBatch++ {
-			if !d.ByColumn && !d.Direct && !d.isPacked(fr) {
+			if d.Split == ByRow && !d.Direct() && !d.isPacked(fr) {
 				fr.do((*dotPack)(d), fr.prog.Machine.Threads)
 			}
 			fr.do((*dotProduct)(d), d.Parts)
 		}
-	case d.Serial:
-		d.part(fr, whole)
-	default:
-		fr.do(d, d.Parts)
 	}
 }
 
@@ -106,13 +114,13 @@ func (t *dotProduct) part(fr *frame, mine share) {
 	d := (*Dot)(t)
 	a, b, c := d.operands(fr, fr.dotBatch)
 	right := fr.ptrs[d.Packed]
-	if d.Direct {
+	if d.Direct() {
 		right = b
 	}
-	if d.ByColumn {
+	if d.Split == ByColumn {
 		w := d.All()
 		w.P0, w.P1 = mine.of(d.Panels())
-		if !d.Direct && !d.isPacked(fr) {
+		if !d.Direct() && !d.isPacked(fr) {
 			d.Pack(right, b, w.P0, w.P1)
 		}
 		d.Multiply(&fr.calls[mine.thread].GemmCall, a, right, c, fr.scratch[mine.thread], w, false)
@@ -142,7 +150,7 @@ func (d *Dot) part(fr *frame, mine share) {
 				x, y = unsafe.Add(x, j*d.Sums[i].A), unsafe.Add(y, j*d.Sums[i].B)
 			}
 			right := packed
-			if d.Direct {
+			if d.Direct() {
 				right = y
 			} else if y != last && !d.isPacked(fr) {
 				d.Pack(packed, y, 0, d.Panels())

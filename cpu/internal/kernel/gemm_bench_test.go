@@ -58,7 +58,7 @@ func benchmarkMatmul(b *testing.B, kernel *Gemm, form string, m, k, n int) {
 		before := threadTime()
 		for b.Loop() {
 			right := unsafe.Pointer(&y[0])
-			if !g.Direct {
+			if !g.Direct() {
 				g.Pack(unsafe.Pointer(&packed[0]), right, 0, g.Panels())
 				right = unsafe.Pointer(&packed[0])
 			}

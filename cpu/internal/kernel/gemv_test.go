@@ -81,7 +81,7 @@ func compareWidths[T Float](t *testing.T, kernel *Gemm) {
 		for _, k := range []int{1, 3, 4, 18, 31, 600} {
 			n := lines * splitKBytes / kernel.size
 			a, b := draw[T](rng, k, false), draw[T](rng, k*n, false)
-			g := Matmul{M: 1, N: n, K: k, ARow: k * kernel.size, AK: kernel.size, BK: n * kernel.size, BN: kernel.size, CRow: n * kernel.size, Kernel: kernel, Direct: true, SplitK: true}
+			g := Matmul{M: 1, N: n, K: k, ARow: k * kernel.size, AK: kernel.size, BK: n * kernel.size, BN: kernel.size, CRow: n * kernel.size, Kernel: kernel, Reading: InPlace, SplitK: true}
 			one := g
 			one.Kernel = &narrow
 			for _, accumulate := range []bool{false, true} {

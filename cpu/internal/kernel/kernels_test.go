@@ -283,14 +283,16 @@ func compareMatmul[T Float](t *testing.T, kernel *Gemm) {
 			g.BK, g.BN = size, k*size
 			bAt = func(r, c int) T { return b[c*k+r] }
 		}
-		g.Direct = (g.CanReadDirectly() || g.PaysToReadDirectly()) && rng.Intn(2) == 0
+		if (g.CanReadDirectly() || g.PaysToReadDirectly()) && rng.Intn(2) == 0 {
+			g.Reading = InPlace
+		}
 		if g.raggedPanel() >= 0 {
 			ragged++
 		}
 		c, start := make([]T, m*n), T(0)
 		accumulate := rng.Intn(2) == 0
 		if g.CanDot() {
-			g.Direct, g.Dots, accumulate = true, true, false
+			g.Reading, accumulate = Dots, false
 			dots++
 		}
 		if accumulate {
@@ -326,7 +328,7 @@ func multiplyOnce[T Float](g *Matmul, a, b, c []T, accumulate bool) {
 	room := func(bytes int) []T { return slices.Repeat([]T{12345}, (bytes+g.Kernel.size-1)/g.Kernel.size+guard) }
 	packed, strips := room(g.PackedBytes()), room(g.StripBytes())
 	right := pointer(b)
-	if !g.Direct {
+	if !g.Direct() {
 		g.Pack(pointer(packed), right, 0, g.Panels())
 		right = pointer(packed)
 	}

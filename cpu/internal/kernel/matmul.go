@@ -18,12 +18,23 @@ type Matmul struct {
 	BK, BN   int
 	CRow     int
 	Kernel   *Gemm
-	PackA    bool // elements of a strip of a are far apart: copy them first
-	Direct   bool // read b in place
-	SplitK   bool // a single row may be computed from partial sums, so its last bits may differ from those among other rows
-	Late     bool // b is Direct, but Multiply packs each panel before it multiplies with it; requires CanPackLate
-	Dots     bool // b is Direct and read column by column, with partial sums as with SplitK; requires CanDot
+	PackA    bool    // elements of a strip of a are far apart: copy them first
+	Reading  Reading // of b
+	SplitK   bool    // a single row may be computed from partial sums, so its last bits may differ from those among other rows
 }
+
+// A Reading is the way in which Multiply reads b.
+type Reading int
+
+const (
+	Packed  Reading = iota // panels that Pack has copied
+	InPlace                // where b is
+	Late                   // where b is, but each panel is packed just before it is used; requires CanPackLate
+	Dots                   // where b is, column by column, with partial sums as with SplitK; requires CanDot
+)
+
+// Direct reports whether Multiply reads b itself, not packed panels.
+func (g *Matmul) Direct() bool { return g.Reading != Packed }
 
 // CanDot reports whether a single row can be computed by Gemm.gemvDots.
 func (g *Matmul) CanDot() bool {
@@ -52,7 +63,7 @@ func (g *Matmul) CanReadDirectly() bool {
 // raggedPanel returns the last panel if b is read in place and the rows of that panel are no whole vectors, so that it is packed
 // nevertheless, or -1.
 func (g *Matmul) raggedPanel() int {
-	if g.Direct && !g.Dots && !g.Late && g.N%g.Kernel.lanes != 0 {
+	if g.Reading == InPlace && g.N%g.Kernel.lanes != 0 {
 		return g.Panels() - 1
 	}
 	return -1
@@ -60,7 +71,7 @@ func (g *Matmul) raggedPanel() int {
 
 // PackedBytes returns the memory of all of b, packed.
 func (g *Matmul) PackedBytes() int {
-	if g.Direct {
+	if g.Direct() {
 		return 0
 	}
 	return g.Panels() * g.Kernel.panelBytes(g.K)
@@ -72,7 +83,7 @@ func (g *Matmul) StripBytes() int {
 		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*g.Kernel.rounded.row(min(g.K, BlockK)) + roundedEdge
 	}
 	bytes := 0
-	if g.Late || g.raggedPanel() >= 0 {
+	if g.Reading == Late || g.raggedPanel() >= 0 {
 		bytes = g.Kernel.panelBytes(min(g.K, BlockK))
 	}
 	if g.PackA {
@@ -89,7 +100,7 @@ func (g *Matmul) StripBytes() int {
 // panel returns the address of rows k0 on of panel p: in b itself or, if packed, in the packed memory, where blocks of k follow each
 // other.
 func (g *Matmul) panel(b unsafe.Pointer, k0, kn, p int) unsafe.Pointer {
-	if g.Direct {
+	if g.Direct() {
 		return unsafe.Add(b, k0*g.BK+p*g.Kernel.NR*g.BN)
 	}
 	return unsafe.Add(b, g.Panels()*g.Kernel.panelBytes(k0)+p*g.Kernel.panelBytes(kn))
@@ -132,7 +143,7 @@ func (w Area) origin() (row, panel int) {
 func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area, accumulate bool) {
 	kr := g.Kernel
 	call.cRow = g.CRow
-	if g.Dots {
+	if g.Reading == Dots {
 		call.k, call.a, call.panel, call.c, call.panelRow, call.strips = g.K, a, b, c, g.BN, g.N/DotsColumns
 		kr.gemvDots(call)
 		return
@@ -147,7 +158,7 @@ func (g *Matmul) Multiply(call *GemmCall, a, b, c, strips unsafe.Pointer, w Area
 	}
 	x := block{Area: w, b: b, c: c, ragged: g.raggedPanel()}
 	x.row, x.panel = w.origin()
-	if g.Late || x.ragged >= 0 {
+	if g.Reading == Late || x.ragged >= 0 {
 		x.last, strips = strips, unsafe.Add(strips, kr.panelBytes(min(g.K, BlockK)))
 	}
 	for x.K0 = w.K0; x.K0 < w.K1; x.K0 += BlockK {
@@ -198,19 +209,19 @@ func (x *block) at(g *Matmul, panel int) unsafe.Pointer {
 func (g *Matmul) multiplyBlock(call *GemmCall, x *block) {
 	kr, single := g.Kernel, x.R1-x.R0 == 1
 	call.panelRow = kr.NR * kr.size
-	if g.Direct {
+	if g.Direct() {
 		call.panelRow = g.BK
 	}
-	if g.SplitK && len(kr.gemvSplitK) > 0 && g.Direct && single && g.N*kr.size%splitKBytes == 0 && x.P0 == 0 && x.P1 == g.Panels() {
+	if g.SplitK && len(kr.gemvSplitK) > 0 && g.Direct() && single && g.N*kr.size%splitKBytes == 0 && x.P0 == 0 && x.P1 == g.Panels() {
 		g.gemvSplitK(call, x)
 		return
 	}
 	first := x.P0
 	switch {
 	case !single:
-	case g.Direct && kr.gemv != nil && call.add == 0:
+	case g.Direct() && kr.gemv != nil && call.add == 0:
 		first = g.gemv(call, x)
-	case !g.Direct:
+	case !g.Direct():
 		call.a = x.left
 		first = g.gemvPanels(call, x.b, x.at(g, x.P0), x.P0, x.P1, x.K0, x.rows)
 	}
@@ -223,14 +234,14 @@ func (g *Matmul) multiplyBlock(call *GemmCall, x *block) {
 func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
 	kr := g.Kernel
 	panel := g.panel(x.b, x.K0, x.rows, p)
-	if g.Late {
+	if g.Reading == Late {
 		g.packLate(x.last, panel, call.k, p)
 	}
-	if g.Late || p == x.ragged {
+	if g.Reading == Late || p == x.ragged {
 		panel, call.panelRow = x.last, kr.NR*kr.size
 	}
 	call.following = 0
-	if p+1 < x.P1 && !g.Direct {
+	if p+1 < x.P1 && !g.Direct() {
 		call.following = uintptr(g.panel(x.b, x.K0, x.rows, p+1))
 	}
 	cols := min(kr.NR, g.N-p*kr.NR)

@@ -11,9 +11,21 @@ func (g *Matmul) PaysToReadDirectly() bool {
 // ReadRight chooses how b is read: in place, packed by Multiply, or packed before. few: each panel is used once or a few times by one thread. rows of
 // c are computed together. If a is transposed, sums are long and rows few, as in gradients of weights.
 func (g *Matmul) ReadRight(few bool, rows int) {
-	g.Direct = (few || g.Transposed()) && g.PaysToReadDirectly()
-	g.Late = !g.Direct && g.PaysToPackLate(rows)
-	g.Direct = g.Direct || g.Late
+	switch {
+	case (few || g.Transposed()) && g.PaysToReadDirectly():
+		g.Reading = InPlace
+	case g.PaysToPackLate(rows):
+		g.Reading = Late
+	default:
+		g.Reading = Packed
+	}
+}
+
+// ReadWhole reads b in place if its rows consist of whole vectors.
+func (g *Matmul) ReadWhole() {
+	if g.CanReadDirectly() {
+		g.Reading = InPlace
+	}
 }
 
 // PaysToPackLate reports whether Multiply should pack the panels of b, if so many rows of c are computed together. A packed panel is then still in a

@@ -89,7 +89,7 @@ func TestLatePanelsGiveTheSameBits(t *testing.T) {
 			}
 			want := make([]float32, m*n)
 			multiplyOnce(&g, a, b, want, false)
-			g.Direct, g.Late, g.PackA = true, true, true
+			g.Reading, g.PackA = Late, true
 			got := make([]float32, m*n)
 			multiplyOnce(&g, a, b, got, false)
 			equalBits(t, string(set.Level)+", whole", want, got, n)
