@@ -84,9 +84,41 @@ func TestVersionOfBuild(t *testing.T) {
 		if c.revision != "" {
 			settings = append(settings, debug.BuildSetting{Key: "vcs.revision", Value: c.revision})
 		}
-		if got := version(settings); got != c.want {
+		if got := version(&debug.BuildInfo{Main: debug.Module{Path: modulePath}, Settings: settings}); got != c.want {
 			t.Errorf("revision %q, modified %q: %s, want %s", c.revision, c.modified, got, c.want)
 		}
+	}
+}
+
+// In programs of other modules, the version names the version of this module or the commit in it, and not the commit of the program.
+// Caught when planted: the commit of the program; the version of a module that a folder replaces.
+func TestVersionInOtherPrograms(t *testing.T) {
+	folder := &debug.Module{Path: "../universal-transformer"}
+	for _, c := range []struct {
+		version string
+		replace *debug.Module
+		want    string
+	}{
+		{"v0.0.0-20261130194743-70be9d05caaf", nil, number + "+70be9d05caaf"},
+		{"v0.2.1-0.20261130194743-70be9d05caaf", nil, number + "+70be9d05caaf"},
+		{"v0.2.1-pre.0.20261130194743-70be9d05caaf", nil, number + "+70be9d05caaf"},
+		{"v0.2.1", nil, number + "+v0.2.1"},
+		{"(devel)", nil, number},
+		{"", nil, number},
+		{"v0.2.1", folder, number},
+		{"v0.0.0", &debug.Module{Path: "example.com/fork", Version: "v0.0.0-20261130194743-0123456789ab"}, number + "+0123456789ab"},
+	} {
+		info := &debug.BuildInfo{
+			Main:     debug.Module{Path: "example.com/program"},
+			Deps:     []*debug.Module{{Path: "example.com/other", Version: "v9.9.9"}, {Path: "universal-transformer", Version: c.version, Replace: c.replace}},
+			Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "ffffffffffffffff"}, {Key: "vcs.modified", Value: "true"}},
+		}
+		if got := version(info); got != c.want {
+			t.Errorf("%s, %+v: %s, want %s", c.version, c.replace, got, c.want)
+		}
+	}
+	if got := version(&debug.BuildInfo{Main: debug.Module{Path: "example.com/program"}}); got != number {
+		t.Errorf("without modules: %s", got)
 	}
 }
 

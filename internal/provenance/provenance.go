@@ -16,7 +16,7 @@ import (
 // Provenance is where a model or a measurement comes from. Empty strings and zeros are not recorded.
 type Provenance struct {
 	Version     string  `json:"version,omitempty"`      // release of the program: "0.2.0"
-	Commit      string  `json:"commit,omitempty"`       // of the build; ".modified" follows if the tree had changes
+	Commit      string  `json:"commit,omitempty"`       // of the build, or the version of the module; ".modified" follows if the tree had changes
 	Backend     string  `json:"backend,omitempty"`      // with options: "cpu:threads=1,products=bf16"
 	Device      string  `json:"device,omitempty"`       // that the backend uses: "host", "NVIDIA H200"
 	CPU         string  `json:"cpu,omitempty"`          // name of the processor: "AMD EPYC, family 25, model 17"; earlier versions left out family and model
