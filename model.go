@@ -32,8 +32,8 @@ type LoadOptions struct {
 	Extensions Extensions
 }
 
-// Load reads the model of a run directory. The caller must close it. Its errors are [ErrNotRun], [ErrNoCheckpoint], [ErrDamaged] and
-// *[MissingTypeError], besides those of the system.
+// Load reads the model of a run directory. The caller must close it. Its errors are [ErrNotRun], [ErrNoCheckpoint], [ErrDamaged], [ErrVersion]
+// and *[MissingTypeError], besides those of the system.
 func Load(dir string, o LoadOptions) (*Model, error) {
 	if err := (pipeline.DecodeOptions{MaxSource: o.MaxSource}).Validate(); err != nil {
 		return nil, err

@@ -9,8 +9,8 @@
 //
 // A [Run] is a complete configuration: task, model and training. [Recipe], [Defaults] and [ParseRun] return one, [Train] trains it in
 // a new directory, [Resume] continues it, and [Load] reads the trained model. Errors that a program may want to tell apart are
-// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [ErrClosed], [LineErrors], [MissingTypeError], [DataError], [LostError]
-// and [DivergedError]; use errors.Is and errors.As.
+// [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [ErrVersion], [ErrClosed], [LineErrors], [MissingTypeError],
+// [DataError], [LostError] and [DivergedError]; use errors.Is and errors.As.
 //
 // A program may define tasks, halting policies, transitions and positions of its own: they are fields of a Run, see [Extensions].
 package ut
@@ -77,6 +77,7 @@ var (
 	ErrInUse        = runlog.ErrInUse        // another process trains in the directory
 	ErrNoCheckpoint = runlog.ErrNoCheckpoint // there is no checkpoint, or none can be used
 	ErrDamaged      = runlog.ErrDamaged      // a file is not as it was written
+	ErrVersion      = runlog.ErrVersion      // another version wrote a file in a form that this one cannot read
 )
 
 // Defaults returns the default configuration for pairs, without a task. Those for other tasks are the recipes own-labels, own-tags, own-text and

@@ -130,7 +130,8 @@ func TestInfo(t *testing.T) {
 			}
 		}
 	}
-	for content, want := range map[string]string{"": ": restore the file", "{]": ": restore the file", "\"\xff\"": ": restore the file", `{"nome": "x"}`: "another version of this program wrote the run"} {
+	for content, want := range map[string]string{"": ": restore the file", "{]": ": restore the file", "\"\xff\"": ": restore the file", `{"nome": "x"}`: `did you mean "name"?: restore the file`,
+		`{"version": "0.9.0", "nome": "x"}`: `did you mean "name"?: the file is written by another version, 0.9.0, and this is ` + runlog.Version()} {
 		to := filepath.Join(t.TempDir(), "run")
 		if err := errors.Join(os.CopyFS(to, os.DirFS(dir)), put("config.json", content)(to)); err != nil {
 			t.Fatal(err)

@@ -187,12 +187,15 @@ func open(ctx context.Context, r experiment.Run, v *task.Vocabularies, c Callbac
 }
 
 // ReadRun returns the configuration of a run directory.
-func ReadRun(dir string) (experiment.Run, error) {
+func ReadRun(dir string) (experiment.Run, error) { return ReadRunWith(dir, experiment.Extensions{}) }
+
+// ReadRunWith is like ReadRun, for runs with types that other modules define.
+func ReadRunWith(dir string, x experiment.Extensions) (experiment.Run, error) {
 	log, err := runlog.Open(dir)
 	if err != nil {
 		return experiment.Run{}, err
 	}
-	return readRun(log, experiment.Extensions{})
+	return readRun(log, x)
 }
 
 // readRun returns the configuration of a run directory.
@@ -206,7 +209,7 @@ func readRun(log *runlog.Run, x experiment.Extensions) (r experiment.Run, err er
 	if err := r.Validate(); err != nil {
 		problem := fmt.Errorf("%s: %w", filepath.Join(log.Dir(), configFile), err)
 		if missing := (*experiment.MissingTypeError)(nil); !errors.As(err, &missing) {
-			problem = runlog.AsDamaged(problem)
+			problem = log.Unreadable(configFile, problem)
 		}
 		return r, problem
 	}
@@ -222,7 +225,10 @@ func readConfig(log *runlog.Run, r *experiment.Run) error {
 	case errors.As(err, &key) && key.Key == vocabularyKey && key.Path == "":
 		return fmt.Errorf("%s is an export for other programs, not a run: use the run directory that it is of, or export that as a run", log.Dir())
 	}
-	return fmt.Errorf("%w (another version of this program wrote the run: use that version)", err)
+	if errors.Is(err, runlog.ErrDamaged) {
+		return fmt.Errorf("%w: restore the file", err)
+	}
+	return err
 }
 
 // trainer returns the trainer of the run, with what only rank 0 needs, apart from the run directory and what to continue from.

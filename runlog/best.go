@@ -6,8 +6,6 @@ import (
 	"hash/crc32"
 	"io/fs"
 	"os"
-
-	"universal-transformer/internal/regularfile"
 )
 
 // best is the content of best.json. Earlier versions wrote no checksum.
@@ -58,7 +56,7 @@ func (r *Run) Best() (*Checkpoint, error) {
 
 // Marked returns the step that is marked as best, if any. The error is ErrDamaged if the mark does not match its checksum.
 func (r *Run) Marked() (step int64, marked bool, err error) {
-	data, err := regularfile.Read(r.path(bestFile))
+	data, err := read(r.path(bestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, false, nil
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"universal-transformer/internal/atomicfile"
-	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/safetensors"
 )
 
@@ -145,7 +144,7 @@ func stepOf(name string) (step int64, ok bool) {
 // differs from what was written.
 func (r *Run) Load(step int64) (*Checkpoint, error) {
 	path := r.CheckpointPath(step)
-	data, err := regularfile.Read(path)
+	data, err := read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%s: %w of update %d", r.dir, ErrNoCheckpoint, step)
 	}

@@ -224,9 +224,7 @@ func TestUnreadableCheckpointIsNotDamaged(t *testing.T) {
 	save(t, r, 0, 10)
 	before := content(t, metricsPath(r))
 	path := r.CheckpointPath(20)
-	if err := os.Mkdir(path, 0o700); err != nil { // it can be opened, but not read, by anybody
-		t.Fatal(err)
-	}
+	makeUnreadable(t, path)
 	if c, refused, err := r.Latest(); err == nil || errors.Is(err, runlog.ErrNoCheckpoint) || errors.Is(err, runlog.ErrDamaged) || !strings.Contains(err.Error(), path) {
 		t.Errorf("latest is %v, %v, %v", c, refused, err)
 	}

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/tensorboard"
 )
 
@@ -129,7 +128,7 @@ func (r *Run) truncateEvents(afterStep int64) error {
 		r.events = nil
 	}
 	for _, path := range files {
-		content, err := regularfile.Read(path)
+		content, err := read(path)
 		if err != nil {
 			return err
 		}

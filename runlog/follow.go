@@ -6,8 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-
-	"universal-transformer/internal/regularfile"
 )
 
 // NewMetrics is like Metrics, for the rows behind an offset. It also returns the offset behind the last of them. The error is ErrDamaged too if
@@ -47,7 +45,7 @@ func (e damagedError) Unwrap() error { return e.error }
 
 // readFrom returns the content of a regular file behind an offset; nothing if the file is shorter.
 func readFrom(path string, offset int64) ([]byte, error) {
-	f, err := regularfile.Open(path)
+	f, err := open(path)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-
-	"universal-transformer/internal/regularfile"
 )
 
 // maxDigestOffset is the number of bytes of a checkpoint in which Identity looks for the digest. It is in the metadata, at the beginning.
@@ -18,7 +16,7 @@ const maxDigestOffset = 1 << 20
 // digest that it states, its size, and when it was modified. It does not verify the digest, so that it is cheap for large files. It is ""
 // if there is no such file.
 func (r *Run) Identity(step int64) (string, error) {
-	f, err := regularfile.Open(r.CheckpointPath(step))
+	f, err := open(r.CheckpointPath(step))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}

@@ -5,14 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path/filepath"
 
-	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/strictjson"
 )
 
 const versionKey = "version"
 
-// Config decodes config.json into v. An unknown key is an error that suggests the nearest one. Errors about the content are ErrDamaged.
+// Config decodes config.json into v. An unknown key is an error that suggests the nearest one. Errors about the content are ErrVersion if
+// another version wrote it, and otherwise ErrDamaged.
 func (r *Run) Config(v any) error { return readStamped(r.path(configFile), v) }
 
 // WriteConfig replaces the configuration of a run that continues with another one.
@@ -42,14 +43,14 @@ func (r *Run) WriteFile(name string, content []byte) error {
 }
 
 // ReadFile reads a file of the run directory. The error is fs.ErrNotExist if there is none.
-func (r *Run) ReadFile(name string) ([]byte, error) { return regularfile.Read(r.path(name)) }
+func (r *Run) ReadFile(name string) ([]byte, error) { return read(r.path(name)) }
 
-// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none, and ErrDamaged if its content is
-// another.
+// ReadJSON strictly decodes a file written by WriteJSON. The error is fs.ErrNotExist if there is none, ErrVersion if another version wrote content that
+// this one cannot read, and ErrDamaged if its content is another.
 func (r *Run) ReadJSON(name string, v any) error { return readStamped(r.path(name), v) }
 
 func readStamped(path string, v any) error {
-	data, err := regularfile.Read(path)
+	data, err := read(path)
 	if err != nil {
 		return err
 	}
@@ -57,7 +58,11 @@ func readStamped(path string, v any) error {
 		if !strictjson.Valid(data) {
 			return AsDamaged(fmt.Errorf("%s: %w: %w", path, err, ErrNotJSON))
 		}
-		return AsDamaged(fmt.Errorf("%s: %w", path, err))
+		err = fmt.Errorf("%s: %w", path, err)
+		if key := (*strictjson.UnknownKeyError)(nil); filepath.Base(path) == configFile || errors.As(err, &key) {
+			return unreadable(data, err)
+		}
+		return AsDamaged(err)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"os"
 
 	"universal-transformer/internal/atomicfile"
-	"universal-transformer/internal/regularfile"
 )
 
 // A Row is a line of metrics.jsonl: "step" and the measured values.
@@ -63,7 +62,7 @@ func check(line []byte) (checksummed bool, err error) {
 // error that is ErrDamaged and names the line.
 func (r *Run) Metrics() ([]Row, error) {
 	path := r.path(metricsFile)
-	data, err := regularfile.Read(path)
+	data, err := read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -121,7 +120,7 @@ func parseMetrics(data []byte) (found metricLines, err error) {
 // file is left as it is until [Run.Truncate].
 func (r *Run) openMetrics() error {
 	path := r.path(metricsFile)
-	data, err := regularfile.Read(path)
+	data, err := read(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -253,7 +252,7 @@ func (r *Run) TruncateTo(afterStep, metricsSize int64) error {
 	if r.metrics == nil {
 		return errReader
 	}
-	data, err := regularfile.Read(r.path(metricsFile))
+	data, err := read(r.path(metricsFile))
 	if err != nil {
 		return err
 	}

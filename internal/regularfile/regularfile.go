@@ -15,12 +15,17 @@ var kinds = []struct {
 	name string
 }{{fs.ModeDir, "folder"}, {fs.ModeDevice, "device"}, {fs.ModeNamedPipe, "pipe"}, {fs.ModeSocket, "socket"}, {fs.ModeIrregular, "special file"}}
 
+// An Error reports a file that is not regular.
+type Error struct{ Path, Kind string } // Kind is "folder", "device", "pipe", "socket" or "special file"
+
+func (e *Error) Error() string { return fmt.Sprintf("%s is a %s: name a file", e.Path, e.Kind) }
+
 // Open opens a regular file for reading.
 func Open(path string) (*os.File, error) {
 	if info, err := os.Stat(path); err == nil { // opening reports the errors
 		for _, kind := range kinds {
 			if info.Mode()&kind.mode != 0 {
-				return nil, fmt.Errorf("%s is a %s: name a file", path, kind.name)
+				return nil, &Error{path, kind.name}
 			}
 		}
 	}

@@ -23,7 +23,8 @@ func TestRead(t *testing.T) {
 		t.Error(err)
 	}
 	for place, want := range map[string]string{filepath.Dir(path): " is a folder: name a file", os.DevNull: " is a device: name a file"} {
-		if _, err := regularfile.Read(place); err == nil || err.Error() != place+want {
+		_, err := regularfile.Read(place)
+		if wrong := (*regularfile.Error)(nil); !errors.As(err, &wrong) || wrong.Path != place || err.Error() != place+want {
 			t.Errorf("%v, want %q", err, place+want)
 		}
 	}
