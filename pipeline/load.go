@@ -48,8 +48,9 @@ type Model struct {
 	queue        *queue.Queue      // of requests to decode; it guards graph, store, decoder and kept
 }
 
-// Load reads a run directory: its best checkpoint by validation, or the newest intact one if none was marked best or that one is missing
-// or damaged. Notes record this, and edits of the configuration that do not affect answers. The caller must close the model.
+// Load reads a run directory: its best checkpoint by validation. If best.json or that checkpoint is missing or damaged, it is the one that the newest
+// intact checkpoint names as the best, or else the newest. Notes record this, and edits of the configuration that do not affect answers. The caller must
+// close the model.
 func Load(dir string, backend compute.Backend) (*Model, error) {
 	return LoadOptions{}.Load(dir, backend)
 }
@@ -115,21 +116,41 @@ func (o LoadOptions) Load(dir string, backend compute.Backend) (*Model, error) {
 	return m, nil
 }
 
-// chooseBest chooses the checkpoint that is marked best, or else the newest.
+// chooseBest chooses the checkpoint that is marked best. If the mark or that checkpoint cannot be read, it chooses the one that the newest checkpoint
+// names as the best so far, or else the newest. Notes say so, unless there was no validation yet.
 func (m *Model) chooseBest() error {
-	best, err := m.log.Best()
-	if err == nil {
+	best, problem := m.log.Best()
+	switch {
+	case problem == nil:
 		m.checkpoint = best
 		return nil
+	case !errors.Is(problem, runlog.ErrNoCheckpoint) && !errors.Is(problem, runlog.ErrDamaged):
+		return problem
 	}
-	switch {
-	case errors.Is(err, runlog.ErrNotMarked):
-	case errors.Is(err, runlog.ErrNoCheckpoint), errors.Is(err, runlog.ErrDamaged):
-		m.Notes = append(m.Notes, fmt.Sprintf("%v: using the newest checkpoint instead", err))
-	default:
+	at := len(m.Notes)
+	m.Notes = append(m.Notes, problem.Error()) // before those of chooseNewest, which do not repeat it
+	if err := m.chooseNewest(); err != nil {
 		return err
 	}
-	return m.chooseNewest()
+	saved, err := training.SavedIn(m.checkpoint)
+	switch {
+	case err != nil:
+	case saved.BestStep == 0 && errors.Is(problem, runlog.ErrNotMarked):
+		m.Notes = slices.Delete(m.Notes, at, at+1)
+		return nil
+	case saved.BestStep > 0 && saved.BestStep != m.checkpoint.Step:
+		newest := m.checkpoint.Step
+		if best, err = m.log.Load(saved.BestStep); err == nil {
+			m.checkpoint = best
+			m.Notes[at] += fmt.Sprintf(": using that of update %d instead, which the checkpoint of update %d names as the best", best.Step, newest)
+			return nil
+		}
+	}
+	if err != nil && err.Error() != problem.Error() {
+		m.Notes[at] += fmt.Sprintf("; %v", err)
+	}
+	m.Notes[at] += ": using the newest checkpoint instead"
+	return nil
 }
 
 // chooseNewest chooses the newest intact checkpoint.
@@ -233,18 +254,18 @@ func writeVocabularies(log *runlog.Run, v task.Vocabularies) error {
 	return log.WriteJSON(vocabularyFile, v)
 }
 
-// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced. Errors are [runlog.ErrDamaged],
-// except those of the system.
+// readVocabularies reads the files of writeVocabularies. It is an error if the tokenizer has been replaced. Errors are [runlog.ErrVersion]
+// or [runlog.ErrDamaged], except those of the system.
 func readVocabularies(log *runlog.Run) (v task.Vocabularies, err error) {
 	v, err = readVocabularyFiles(log)
-	if system := (*fs.PathError)(nil); err == nil || errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist) {
+	if system := (*fs.PathError)(nil); err == nil || errors.Is(err, runlog.ErrVersion) || errors.As(err, &system) && !errors.Is(err, fs.ErrNotExist) {
 		return v, err
 	}
 	return v, runlog.AsDamaged(err)
 }
 
 func readVocabularyFiles(log *runlog.Run) (v task.Vocabularies, err error) {
-	if err := log.ReadJSON(vocabularyFile, &v); errors.Is(err, runlog.ErrNotJSON) || errors.Is(err, fs.ErrPermission) {
+	if err := log.ReadJSON(vocabularyFile, &v); errors.Is(err, runlog.ErrNotJSON) || errors.Is(err, runlog.ErrVersion) || errors.Is(err, fs.ErrPermission) {
 		return v, err
 	} else if err != nil {
 		return v, fmt.Errorf("%w: restore the file", err)

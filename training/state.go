@@ -252,6 +252,7 @@ type Saved struct {
 	Seconds    float64 // of training
 	Stopped    string  // "accuracy", "perfect" or "patience": why training ended before its last update; "" if it did not
 	Parameters int     // numbers in the parameters of the model
+	BestStep   int64   // of the best validation so far; 0: there was none
 
 	ValidationDue bool // the validation after this step is not made yet, so training can be resumed even after the last update
 }
@@ -264,7 +265,7 @@ func SavedIn(c *runlog.Checkpoint) (Saved, error) {
 	} else if err := json.Unmarshal([]byte(kept), &s); err != nil {
 		return Saved{}, fmt.Errorf("checkpoint of update %d: its metadata %q cannot be read: %w", c.Step, StateKey, err)
 	}
-	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped, ValidationDue: s.ValidationDue}
+	saved := Saved{Seconds: s.Seconds, Stopped: s.Stopped, BestStep: s.BestStep, ValidationDue: s.ValidationDue}
 	for _, p := range Parameters(c.Tensors) {
 		n := 1
 		for _, size := range p.Shape {
