@@ -287,7 +287,7 @@ func (r Run) CheckPositions(opened task.Task) error {
 	}
 	source, target := opened.MaxLengths()
 	if longest := max(source/opened.Vocabularies().Positions(), target); limit > 0 && limit < longest {
-		return fmt.Errorf("model.positions.max is %d, but training sequences have up to %d positions: choose at least that", limit, longest)
+		return fmt.Errorf("%s is %d, but training sequences have up to %d positions: choose at least that", r.positionLimit(), limit, longest)
 	}
 	return nil
 }

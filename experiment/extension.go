@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"universal-transformer/halting"
 	"universal-transformer/task"
@@ -70,6 +71,35 @@ func (r Run) Extensions() (x Extensions) {
 		x.Halting, x.Transitions, x.Positions = u.Halting.extensions(), u.Transition.extensions(), u.Positions.extensions()
 	}
 	return x
+}
+
+// With returns the values of x and those of more whose names x lacks.
+func (x Extensions) With(more Extensions) Extensions {
+	return Extensions{
+		Tasks:       united(x.Tasks, more.Tasks),
+		Halting:     united(x.Halting, more.Halting),
+		Transitions: united(x.Transitions, more.Transitions),
+		Positions:   united(x.Positions, more.Positions),
+	}
+}
+
+// united returns a and the values of b with other names.
+func united[T any](a, b []T) []T {
+	all := slices.Clone(a)
+	for _, value := range b {
+		if !slices.ContainsFunc(all, func(v T) bool { return extensionKey(v) == extensionKey(value) }) {
+			all = append(all, value)
+		}
+	}
+	return all
+}
+
+// positionLimit names the limit of the run's positions. Those of other modules may have no field for it.
+func (r Run) positionLimit() string {
+	if u := r.universal(); u != nil && len(u.Positions.extensions()) > 0 {
+		return "the limit of model.positions." + u.Positions.key()
+	}
+	return "model.positions.max"
 }
 
 // extensions returns the value if its type is not in the table.

@@ -26,6 +26,7 @@ type (
 	}
 	Gated  struct{ universal.FeedForward }
 	Spread struct{ universal.FromOne }
+	Ranged struct{ universal.RandomOffset }
 	Alias  struct {
 		halting.Fixed
 		Name string `json:"-"`

@@ -3,6 +3,7 @@ package experiment
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -16,6 +17,29 @@ func (r Run) Fields() map[string]any {
 	fields := map[string]any{}
 	collectFields(fields, "", run)
 	return fields
+}
+
+// Differing lists the fields that the JSON of another run has with other values than r, sorted. It leaves out those that only one of them has, the name,
+// and where files are, so that it also compares JSON that [Decode] refuses because of unknown keys.
+func (r Run) Differing(data []byte) (list []string) {
+	var other any
+	if json.Unmarshal(data, &other) != nil {
+		return nil
+	}
+	fields, own, named := map[string]any{}, r.Identity().Fields(), r.WithoutDirectories().Fields()
+	collectFields(fields, "", other)
+	for path, value := range fields {
+		mine, both := own[path]
+		if name, file := mine.(string); file && value != mine {
+			text, _ := value.(string)
+			both = both && named[path] == name && base(text) != name
+		}
+		if both && path != "name" && value != mine {
+			list = append(list, path)
+		}
+	}
+	slices.Sort(list)
+	return list
 }
 
 func collectFields(fields map[string]any, path string, v any) {

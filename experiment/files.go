@@ -73,6 +73,9 @@ func (r Run) missingFile(err error) error {
 			}
 		}
 	}
+	if field == "" && len(r.Task.extensions()) > 0 { // it has fields of its own
+		return fmt.Errorf("task.%s: %w", r.Task.key(), err)
+	}
 	if field == "" {
 		field = "task." + r.Task.key() + ".path"
 	}

@@ -143,7 +143,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// Positions are drawn from a range that training sequences must fit.
+// Positions are drawn from a range that training sequences must fit. Caught when planted: a field of positions of another module.
 func TestCheckPositions(t *testing.T) {
 	r, err := recipes.MustRun("algorithmic-paper/copy").Set("model.positions.max=20")
 	if err != nil {
@@ -158,6 +158,12 @@ func TestCheckPositions(t *testing.T) {
 	}
 	if err := recipes.MustRun("algorithmic-paper/copy").CheckPositions(opened); err != nil {
 		t.Error(err)
+	}
+	m := r.Model.Value.(experiment.EncoderDecoder)
+	m.Positions = experiment.Positions{Value: Ranged{universal.RandomOffset{Max: 20}}}
+	r.Model.Value = m
+	if err := r.CheckPositions(opened); err == nil || !strings.HasPrefix(err.Error(), "the limit of model.positions.go:Ranged is 20, but training sequences have up to 41") {
+		t.Errorf("a type of another module: %v", err)
 	}
 }
 
