@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/experiment"
 	"universal-transformer/internal/quantity"
 )
 
@@ -23,6 +25,47 @@ func (c Cell) Mismatch(r Result, m Measured) error {
 		return c.Protocol.mismatch(found)
 	}
 	return nil
+}
+
+// Changed reports whether a result has another configuration than the cell, apart from the location of the data. Of a configuration with fields that
+// this version does not know, it compares the others; a result that differs in nothing else is an error of [Cell.Done].
+func (c Cell) Changed(r Result) bool {
+	run, err := c.configuration(r)
+	if err != nil {
+		return len(c.Run.Differing(r.Config)) > 0
+	}
+	return !same(c.Run, run)
+}
+
+// comparable returns an error if a result's configuration cannot be read and has no known field with another value than the cell's.
+func (c Cell) comparable(r Result) error {
+	_, err := c.configuration(r)
+	if err == nil || c.Changed(r) {
+		return nil
+	}
+	by := cmp.Or(r.TrainedBy.Build(), r.MeasuredBy.Build(), "another version")
+	return fmt.Errorf("%s: its configuration was written by %s and cannot be compared with that of the cell: %s: use that version, or remove the file and %s to repeat the run",
+		c.File(), by, position.ReplaceAllString(err.Error(), ""), c.Dir())
+}
+
+// configuration returns the run of a result. Its types of other modules are those of the cell's run, unless the result lacks a field that the cell's
+// value would fill.
+func (c Cell) configuration(r Result) (experiment.Run, error) {
+	recorded, err := experiment.Decode(r.Config)
+	if err != nil {
+		return recorded, err
+	}
+	run, err := recorded.Extend(c.Run.Extensions())
+	if err == nil && len(run.Fields()) != len(recorded.Fields()) {
+		return recorded, nil
+	}
+	return run, err
+}
+
+// same reports whether runs are equal apart from their names, which earlier versions chose differently.
+func same(a, b experiment.Run) bool {
+	a.Name = b.Name
+	return slices.Equal(a.Identity().JSON(), b.Identity().JSON())
 }
 
 // mismatch returns an error if figures were measured by another protocol, as far as they tell: those of earlier versions only have the lengths and

@@ -10,7 +10,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/gomlx/compute"
@@ -31,6 +30,9 @@ type Cell struct {
 	Results string         // folder of results
 	From    *Cell          // cell whose weights training starts from; nil: random weights
 
+	// Extensions are types that other modules define of the run that Run.Training.Pretrained names. Those that Run and From have are known.
+	Extensions experiment.Extensions
+
 	// Protocol determines the examples if Measure is nil. The trained model is then measured by the measure of its task, and its result has [Metrics].
 	Protocol Protocol
 	// Measure measures the trained model in a way of the caller's own; it may be nil.
@@ -49,15 +51,28 @@ func (c Cell) Dir() string { return filepath.Join(c.Runs, filepath.FromSlash(c.N
 // File returns the path of the cell's result.
 func (c Cell) File() string { return filepath.Join(c.Results, c.header().File()) }
 
+// types returns the types of other modules in the run and in the one that training starts from.
+func (c Cell) types() experiment.Extensions {
+	x := c.Extensions
+	if c.From != nil {
+		x = x.With(c.From.Run.Extensions())
+	}
+	return x.With(c.Run.Extensions())
+}
+
 // header returns the part of the result that is known before training.
 func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed, Set: c.Set} }
 
-// Done reads the result if it exists.
+// Done reads the result if it exists. It is an error if nobody can tell whether its configuration is that of the cell, because another version wrote it with
+// fields that this one does not know.
 func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 	path := c.File()
 	r, err = Read(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return r, nil, false, nil
+	}
+	if err == nil {
+		err = c.comparable(r)
 	}
 	switch {
 	case err != nil:
@@ -73,19 +88,6 @@ func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 		return r, nil, false, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)
 	}
 	return r, m, true, nil
-}
-
-// Changed reports whether a result has another configuration than the cell, apart from the location of the data. It returns false if
-// another version wrote the configuration in a form that this one cannot read.
-func (c Cell) Changed(r Result) bool {
-	run, err := experiment.Decode(r.Config)
-	return err == nil && !same(c.Run, run)
-}
-
-// same reports whether runs are equal apart from their names, which earlier versions chose differently.
-func same(a, b experiment.Run) bool {
-	a.Name = b.Name
-	return slices.Equal(a.Identity().JSON(), b.Identity().JSON())
 }
 
 // Draw writes a figure next to the cell's result.
@@ -195,8 +197,9 @@ const (
 
 // train starts or resumes the run.
 func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipeline.Callbacks) (training.Summary, error) {
-	there, err := pipeline.ReadRun(c.Dir())
+	there, err := pipeline.ReadRunWith(c.Dir(), c.Run.Extensions())
 	if errors.Is(err, runlog.ErrNotRun) {
+		callbacks.Extensions = c.types()
 		if err := c.pretrained(); err != nil {
 			return training.Summary{}, err
 		}
@@ -208,7 +211,7 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 	if !same(c.Run, there) {
 		return training.Summary{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
 	}
-	callbacks.Log = withoutAdvice(callbacks.Log)
+	callbacks.Log, callbacks.Extensions = withoutAdvice(callbacks.Log), c.Run.Extensions()
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)
 }
 
@@ -234,7 +237,7 @@ func (c Cell) pretrained() error {
 	if !done {
 		return fmt.Errorf("training starts from the weights of %s, which is not finished: run that cell first", c.From.Name())
 	}
-	if _, err = pipeline.ReadRun(c.From.Dir()); errors.Is(err, runlog.ErrNotRun) {
+	if _, err = pipeline.ReadRunWith(c.From.Dir(), c.From.Run.Extensions()); errors.Is(err, runlog.ErrNotRun) {
 		return fmt.Errorf("training starts from the weights of %s, whose result is in %s, but whose run is not in %s: choose the folder of runs that has it, or train it again with another folder of results",
 			c.From.Name(), c.From.Results, c.From.Runs)
 	}

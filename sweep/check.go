@@ -30,7 +30,7 @@ func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 			continue // reported when the cell is run
 		}
 		if dir := c.Run.Training.Pretrained; !done && dir != "" && !dirs[filepath.Clean(dir)] {
-			if _, err := pipeline.ReadRun(dir); err != nil {
+			if _, err := pipeline.ReadRunWith(dir, c.types()); err != nil {
 				return fmt.Errorf("%s: training.pretrained: %w", c.Recipe, err)
 			}
 		}
