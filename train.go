@@ -37,8 +37,9 @@ type Summary struct {
 }
 
 // Train trains a run in a new directory. If ctx ends, training stops after the current update and saves a checkpoint, which is no error:
-// Summary.Stopped is "interrupted". If ctx ends before, while the data are read, there is nothing to save: the error is that of ctx, and
-// there is no run. The error is [ErrExists] if the directory holds a run, and a *[DivergedError] if the loss is not finite.
+// Summary.Stopped is "interrupted". A validation stops between batches or decoded tokens, and [Resume] makes it. If ctx ends before, while
+// the data are read, there is nothing to save: the error is that of ctx, and there is no run. The error is [ErrExists] if the directory
+// holds a run, and a *[DivergedError] if the loss is not finite.
 func Train(ctx context.Context, r Run, dir string, o TrainOptions) (Summary, error) {
 	return withBackend(o.Backend, func(backend compute.Backend) (Summary, error) {
 		return summary(pipeline.Train(ctx, backend, r, dir, o.callbacks()))

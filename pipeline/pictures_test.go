@@ -119,7 +119,7 @@ func trainPictured(t *testing.T, r experiment.Run, draw bool, want string) []run
 		t.Fatal(err)
 	}
 	trainer.Log, trainer.Notify = o.log, o.callbacks.Log
-	if err := o.addValidation(t.Context(), trainer); err != nil {
+	if err := o.addValidation(trainer); err != nil {
 		t.Fatal(err)
 	}
 	if draw {

@@ -59,7 +59,7 @@ func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir s
 	if err := t.initialize(); err != nil {
 		return training.Summary{}, err
 	}
-	trainer, err := t.trainer(ctx)
+	trainer, err := t.trainer()
 	if err != nil {
 		return training.Summary{}, err
 	}
@@ -143,7 +143,7 @@ func Resume(ctx context.Context, backend compute.Backend, dir string, c Callback
 		return training.Summary{}, err
 	}
 	t.run = changed
-	trainer, err := t.trainer(ctx)
+	trainer, err := t.trainer()
 	if err != nil {
 		return training.Summary{}, err
 	}
@@ -232,7 +232,7 @@ func readConfig(log *runlog.Run, r *experiment.Run) error {
 }
 
 // trainer returns the trainer of the run, with what only rank 0 needs, apart from the run directory and what to continue from.
-func (t *openRun) trainer(ctx context.Context) (*training.Trainer, error) {
+func (t *openRun) trainer() (*training.Trainer, error) {
 	trainer, err := newTrainer(t.backend, t.run, t.data)
 	if err != nil {
 		return nil, err
@@ -241,7 +241,7 @@ func (t *openRun) trainer(ctx context.Context) (*training.Trainer, error) {
 		return nil, err
 	}
 	trainer.Notify, trainer.Group = t.callbacks.Log, t.callbacks.Group
-	return trainer, t.addValidation(ctx, trainer)
+	return trainer, t.addValidation(trainer)
 }
 
 // train trains an open run.

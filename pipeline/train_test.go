@@ -69,7 +69,7 @@ func TestValidationOfATrainer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := o.addValidation(t.Context(), trainer); err != nil {
+		if err := o.addValidation(trainer); err != nil {
 			t.Fatal(err)
 		}
 		n := 0

@@ -13,7 +13,7 @@ import (
 )
 
 // addValidation gives a trainer the examples to validate with, and those whose answers are decoded.
-func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) error {
+func (t *openRun) addValidation(trainer *training.Trainer) error {
 	validation, err := t.validation(t.run.Training.Validation)
 	if err != nil {
 		return err
@@ -35,9 +35,9 @@ func (t *openRun) addValidation(ctx context.Context, trainer *training.Trainer) 
 	}
 	definition, v := t.run.Task.Value, t.data.Vocabularies()
 	_, longest := t.data.MaxLengths()
-	trainer.Decoded = func(store *model.Store) ([]score.Metric, error) {
+	trainer.Decoded = func(ctx context.Context, store *model.Store) ([]score.Metric, error) {
 		e := evaluator(t.backend, store, trainer.Model, definition, answerLimit(t.run, longest), v)
-		found, err := e.Measure(context.WithoutCancel(ctx), definition.Measure(v), examples)
+		found, err := e.Measure(ctx, definition.Measure(v), examples)
 		return found.Metrics, err
 	}
 	return nil

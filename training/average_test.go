@@ -1,6 +1,7 @@
 package training_test
 
 import (
+	"context"
 	"encoding/binary"
 	"math"
 	"slices"
@@ -28,7 +29,7 @@ func TestMeansOfWeights(t *testing.T) {
 	c.Average = average
 	averaging := trainer(t, c)
 	var decodedWith []float32 // the entries of a weight when answers were last decoded
-	averaging.Decoded = func(store *model.Store) ([]score.Metric, error) {
+	averaging.Decoded = func(_ context.Context, store *model.Store) ([]score.Metric, error) {
 		decodedWith = tensors.MustCopyFlatData[float32](store.GetVariable(universal.Path("readout.weight")).MustValue())
 		return []score.Metric{score.Figure("BLEU", 1)}, nil
 	}

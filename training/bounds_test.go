@@ -2,6 +2,7 @@ package training
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -95,10 +96,10 @@ func TestFigures(t *testing.T) {
 	if got != "; decoded answers: BLEU 12.35, Token F1 0.9964" || row["decoded_bleu"] != 12.346 || row["decoded_token_f1"] != 0.9964 || len(row) != 2 {
 		t.Errorf("%q, %v", got, row)
 	}
-	tr := &Trainer{Decoded: func(*model.Store) ([]score.Metric, error) {
+	tr := &Trainer{Decoded: func(context.Context, *model.Store) ([]score.Metric, error) {
 		return []score.Metric{score.Figure("a", math.NaN()), score.Figure("b", 3), score.Figure("c", math.Inf(1))}, nil
 	}}
-	if list, err := tr.decoded(); err != nil || list[0].Value != 0 || list[1].Value != 3 || list[2].Value != 0 || first(list) != 0 || first(list[1:]) != 3 || first(nil) != 0 {
+	if list, err := tr.decoded(t.Context()); err != nil || list[0].Value != 0 || list[1].Value != 3 || list[2].Value != 0 || first(list) != 0 || first(list[1:]) != 3 || first(nil) != 0 {
 		t.Errorf("%v, %v", list, err)
 	}
 }

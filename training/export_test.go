@@ -40,7 +40,7 @@ func (t *Trainer) runWith(ctx context.Context, prepared func(), after func(step 
 		if err := t.advance(ctx); err != nil {
 			return err
 		}
-		if err := t.validateAndSave(); err != nil {
+		if err := t.validateAndSave(ctx); err != nil {
 			return err
 		}
 		after(t.step)

@@ -22,11 +22,12 @@ import (
 // written at the end. It continues from the checkpoint From, or begins a new run if that is nil. It removes metrics and checkpoints of
 // later steps from the run directory.
 //
-// If ctx is cancelled, the update in progress is completed and saved. A validation that is due after it is left to the Run that continues,
-// except after the last update, where it is made once the checkpoint is written. A validation in progress is completed.
+// If ctx is cancelled, the update in progress is completed and saved. A validation that is due after it, or in progress, is left to the Run
+// that continues, also after the last update: it ends between batches, or between the tokens of decoded answers.
 //
-// In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. An error is a
-// [parallel.RankError], the same on all, unless a rank has left.
+// In a group of several ranks all call Run, and all stop after the same update if the context of one is cancelled. Rank 0 makes the
+// validations, so one in progress ends only with the context of rank 0; if another one is cancelled meanwhile, all stop after the next
+// update. An error is a [parallel.RankError], the same on all, unless a rank has left.
 func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	if err := t.prepare(); err != nil {
 		return Summary{}, err
@@ -35,9 +36,7 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 	t.started = time.Now()
 	for t.state.Stopped == "" && (t.step < t.Config.Steps || t.state.ValidationDue) {
 		if t.stopping(ctx) {
-			if err := t.onRankZero(t.save); err != nil || t.step < t.Config.Steps {
-				return t.summary("interrupted"), err
-			}
+			return t.summary("interrupted"), t.onRankZero(t.save)
 		}
 		if !t.state.ValidationDue {
 			if err := t.advance(ctx); err != nil {
@@ -47,7 +46,7 @@ func (t *Trainer) Run(ctx context.Context) (Summary, error) {
 				continue // to save it first
 			}
 		}
-		if err := t.validateAndSave(); err != nil {
+		if err := t.validateAndSave(ctx); err != nil {
 			return Summary{}, err
 		}
 	}
@@ -59,15 +58,18 @@ func (t *Trainer) stopping(ctx context.Context) bool {
 	return t.interrupted || t.alone() && ctx.Err() != nil
 }
 
-// validateAndSave validates and writes a checkpoint after the updates for which that is due.
-func (t *Trainer) validateAndSave() error {
+// validateAndSave validates and writes a checkpoint after the updates for which that is due. A validation that did not end remains due on
+// all ranks, which are then interrupted.
+func (t *Trainer) validateAndSave(ctx context.Context) error {
 	if t.state.ValidationDue {
-		t.state.ValidationDue = false
-		if err := t.onRankZero(t.validate); err != nil {
+		if err := t.onRankZero(func() error { return t.validate(ctx) }); err != nil {
 			return err
 		}
 		if err := t.shareState(); err != nil {
 			return err
+		}
+		if t.interrupted = t.interrupted || t.state.ValidationDue; t.state.ValidationDue {
+			return nil
 		}
 	}
 	if t.due(t.Config.CheckpointEvery) || t.state.Stopped != "" {

@@ -42,8 +42,13 @@ func (t *Trainer) shareState() error {
 	if data, err = t.group.Broadcast(data); err != nil {
 		return err
 	}
+	return t.group.Agree(t.replaceState(data))
+}
+
+// replaceState replaces the state by an encoded one.
+func (t *Trainer) replaceState(encoded []byte) error {
 	var s state
-	if err := t.group.Agree(json.Unmarshal(data, &s)); err != nil {
+	if err := json.Unmarshal(encoded, &s); err != nil {
 		return err
 	}
 	if plan := t.state.CapacityPlan; plan != nil { // the one that the graphs have

@@ -24,7 +24,7 @@ func TestCheckpointsHoldTheStateAfterTheirStep(t *testing.T) {
 	m.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 3, Epsilon: 0.01, Bias: 9}} // it halts at once, which is a ponder problem
 	tr := trainerOf(t, c, m, copying(c.Seed), copyingPlan)
 	measured, warnings := 0., 0
-	tr.Decoded = func(*model.Store) ([]score.Metric, error) {
+	tr.Decoded = func(context.Context, *model.Store) ([]score.Metric, error) {
 		measured++
 		return []score.Metric{{Name: "measure", Value: measured}}, nil
 	}

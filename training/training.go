@@ -12,6 +12,7 @@
 package training
 
 import (
+	"context"
 	"time"
 
 	"github.com/gomlx/compute"
@@ -40,8 +41,8 @@ type Trainer struct {
 	// Begin is called on rank 0 after all checks have passed, before the run directory changes. May be nil.
 	Begin func() error
 	// Decoded evaluates decoded answers at every validation, with the variables of store. The metrics are logged as "decoded_" and their
-	// names; BestByMeasure uses the first, for which higher is better. May be nil.
-	Decoded func(store *model.Store) ([]score.Metric, error)
+	// names; BestByMeasure uses the first, for which higher is better. It returns an error if ctx ends before. May be nil.
+	Decoded func(ctx context.Context, store *model.Store) ([]score.Metric, error)
 	// Pictures draws pictures of the model for TensorBoard with the variables of store, after every validation; none if they are not due. It
 	// must not change anything else. May be nil.
 	Pictures   func(store *model.Store, step int64) ([]tensorboard.Image, error)

@@ -1,6 +1,8 @@
 package training
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"strings"
@@ -16,25 +18,55 @@ import (
 	"universal-transformer/universal"
 )
 
-// validate evaluates the validation set with teacher forcing, records the best checkpoint, and decides whether to stop.
-func (t *Trainer) validate() error {
+// A validation is what a validation has measured.
+type validation struct {
+	tally    objective.Tally
+	depths   objective.Depths
+	figures  []score.Metric
+	pictures []tensorboard.Image
+}
+
+// validate evaluates the validation set with teacher forcing, records the best checkpoint, and decides whether to stop. If ctx ends before
+// all is evaluated, the validation remains due, and the state is that of before.
+func (t *Trainer) validate(ctx context.Context) error {
 	start := time.Now()
-	var tally objective.Tally
-	var depths objective.Depths
-	var figures []score.Metric
-	var pictures []tensorboard.Image
-	err := t.withMeans(func() (err error) {
-		if tally, depths, err = t.measure(t.Validation); err == nil {
-			figures, err = t.decoded()
-		}
-		if err == nil {
-			pictures = t.pictures()
+	before, err := json.Marshal(t.state)
+	if err != nil {
+		return err
+	}
+	var v validation
+	stopped := false
+	err = t.withMeans(func() (err error) {
+		if v, err = t.evaluateAll(ctx); err != nil && ctx.Err() != nil {
+			stopped, err = true, nil
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return fmt.Errorf("validation at update %d: %w", t.step, err)
+	case stopped:
+		return t.replaceState(before) // as batches have changed the plan
 	}
+	t.state.ValidationDue = false
+	return t.accept(v, start)
+}
+
+// evaluateAll makes the measurements of a validation, until ctx ends.
+func (t *Trainer) evaluateAll(ctx context.Context) (v validation, err error) {
+	if v.tally, v.depths, err = t.measure(ctx, t.Validation); err != nil {
+		return v, err
+	}
+	if v.figures, err = t.decoded(ctx); err != nil {
+		return v, err
+	}
+	v.pictures = t.pictures()
+	return v, nil
+}
+
+// accept records and reports a validation that began at a time.
+func (t *Trainer) accept(v validation, start time.Time) error {
+	tally, figures := v.tally, v.figures
 	if !tally.Finite() { // the update just before has made the weights useless, though its own loss was finite
 		return t.diverged(fmt.Sprintf("the loss of the validation is %v", tally.MeanLoss()), t.saved == t.step)
 	}
@@ -50,11 +82,11 @@ func (t *Trainer) validate() error {
 		accuracy = fmt.Sprintf("accuracy %.4f (%.0f examples)", tally.TokenAccuracy(), tally.Sequences)
 	}
 	t.notify(fmt.Sprintf("validation at update %d: cross entropy %.4g nats, %s%s", t.step, tally.CrossEntropy(), accuracy, shown))
-	t.warnOfPonder(tally, depths)
+	t.warnOfPonder(tally, v.depths)
 	if err := t.Log.AppendMetrics(row); err != nil {
 		return err
 	}
-	t.writeValidationEvents(row, pictures)
+	t.writeValidationEvents(row, v.pictures)
 	switch { // last, so that the checkpoint holds everything that this validation changed
 	case best:
 		return t.saveWith(t.Log.SaveBest)
@@ -98,12 +130,12 @@ func (t *Trainer) record(tally objective.Tally, figures []score.Metric) (best bo
 	return best
 }
 
-// decoded evaluates decoded answers, if configured. A metric that is not finite, as without answers, counts as 0.
-func (t *Trainer) decoded() ([]score.Metric, error) {
+// decoded evaluates decoded answers, if configured, until ctx ends. A metric that is not finite, as without answers, counts as 0.
+func (t *Trainer) decoded(ctx context.Context) ([]score.Metric, error) {
 	if t.Decoded == nil {
 		return nil, nil
 	}
-	figures, err := t.Decoded(t.Store)
+	figures, err := t.Decoded(ctx, t.Store)
 	for i := range figures {
 		if v := figures[i].Value; math.IsNaN(v) || math.IsInf(v, 0) { // which JSON cannot represent
 			figures[i].Value = 0
@@ -147,10 +179,13 @@ func (t *Trainer) better(tally objective.Tally, figures []score.Metric) bool {
 	return tally.SmoothedEntropy() < t.state.BestSmoothed
 }
 
-// measure runs batches in inference mode. Positions are sampled as in training, but the same in every validation, so that a model that
-// must handle positions beyond the longest sequence is selected on all of them.
-func (t *Trainer) measure(batches []batch.Batch) (tally objective.Tally, depths objective.Depths, err error) {
+// measure runs batches in inference mode, until ctx ends. Positions are sampled as in training, but the same in every validation, so that
+// a model that must handle positions beyond the longest sequence is selected on all of them.
+func (t *Trainer) measure(ctx context.Context, batches []batch.Batch) (tally objective.Tally, depths objective.Depths, err error) {
 	for i, b := range batches {
+		if err := ctx.Err(); err != nil {
+			return tally, depths, err
+		}
 		positions, err := t.drawPositions(b, 1, "validation positions", int64(i))
 		if err != nil {
 			return tally, depths, err

@@ -64,8 +64,8 @@ reported. The optimizer, the schedule and the batches start anew.
 docs/accelerators.md). The losses equal those of one device up to rounding. If the number of rows is
 not a multiple of N, empty rows are added, which do not affect the result.
 
-Ctrl-C, SIGTERM and closing the terminal end training after the current update and save a
-checkpoint; a second signal ends it immediately.
+Ctrl-C, SIGTERM and closing the terminal end training after the current update, or in a validation,
+and save a checkpoint; a second signal ends it immediately.
 
 With mpirun or srun and a build with -tags mpi, several processes share the batches of an update
 (training.accumulate, a multiple of their number). The result equals that of a single process: with
