@@ -41,7 +41,7 @@ func Check(ctx context.Context, r experiment.Run, p Protocol, log func(string)) 
 		return read, err
 	}
 	m := Model{Run: r, Vocabularies: t.data.Vocabularies(), reader: r.Reader(t.data.Vocabularies())}
-	_, _, examples, err := m.selected(ctx, t.data, p)
+	_, _, examples, err := m.selected(ctx, t.data, p, &remarks{log: p.Log})
 	if err == nil && len(examples) == 0 {
 		err = errors.New("there are no examples")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
@@ -29,13 +30,14 @@ type Protocol struct {
 	TuneCache     bool                  // choose the constants of a cache on the validation examples; Cache is nil
 	CountSteps    bool                  // count the steps of positions also if depth is fixed; done anyway with an exit
 	Progress      func(done, total int) // must not use the model; may be nil
-	Log           func(line string)     // receives remarks on File, and a warning if the data have changed since training; may be nil
+	Log           func(line string)     // receives Evaluation.Remarks, and messages while data are read; may be nil
 }
 
 // Evaluation is the result of an evaluation and its examples.
 type Evaluation struct {
 	evaluation.Row
 	Examples []task.Example `json:"-"` // as many as Row.Count; Row.Answers belong to them
+	Remarks  []string       `json:"-"` // on the data, such as lines that were skipped; Row.Notes ends with them
 }
 
 // Cache is a continuous cache of a language model.
@@ -51,7 +53,8 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	if err := m.checkProtocol(p); err != nil {
 		return Evaluation{}, err
 	}
-	name, lengths, examples, err := m.examples(ctx, p)
+	said := &remarks{log: p.Log}
+	name, lengths, examples, err := m.examples(ctx, p, said)
 	if err != nil {
 		return Evaluation{}, err
 	}
@@ -61,7 +64,7 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 	}
 	var row evaluation.Row
 	err = m.queue.InTurns(ctx, func(pause func()) error {
-		e, err := m.evaluator(ctx, p, pause)
+		e, err := m.evaluator(ctx, p, said, pause)
 		if err != nil {
 			return err
 		}
@@ -70,19 +73,19 @@ func (m *Model) Evaluate(ctx context.Context, p Protocol) (Evaluation, error) {
 		}
 		return err
 	})
-	row.Task, row.Lengths = name, lengths
-	return Evaluation{row, examples}, shorterExamples(err)
+	row.Task, row.Lengths, row.Notes = name, lengths, append(row.Notes, said.lines...)
+	return Evaluation{row, examples, said.lines}, shorterExamples(err)
 }
 
 // evaluator returns an evaluator for a protocol. It calls pause between its parts.
-func (m *Model) evaluator(ctx context.Context, p Protocol, pause func()) (e *evaluation.Evaluator, err error) {
+func (m *Model) evaluator(ctx context.Context, p Protocol, said *remarks, pause func()) (e *evaluation.Evaluator, err error) {
 	e = m.Evaluator()
 	e.Beam, e.ComputeHalted, e.Progress, e.Pause = p.Beam, p.ComputeHalted, p.Progress, pause
 	if p.MaxLength > 0 {
 		e.Limit = func(int) int { return p.MaxLength }
 	}
 	e.CountSteps = p.CountSteps || m.Adaptive() || !reflect.ValueOf(m.exit).IsZero()
-	e.Cache, err = m.cache(ctx, p, pause)
+	e.Cache, err = m.cache(ctx, p, said, pause)
 	return e, err
 }
 
@@ -131,14 +134,14 @@ func (p Protocol) checkExamples() error {
 }
 
 // cache returns the cache of a protocol, tuned if it says so; nil if there is none. The caller has acquired the model.
-func (m *Model) cache(ctx context.Context, p Protocol, pause func()) (*Cache, error) {
+func (m *Model) cache(ctx context.Context, p Protocol, said *remarks, pause func()) (*Cache, error) {
 	if p.Cache == nil && !p.TuneCache {
 		return nil, nil
 	}
 	if !p.TuneCache {
 		return p.Cache, p.Cache.Validate()
 	}
-	_, _, examples, err := m.examples(ctx, Protocol{Selection: task.Selection{Validation: true}, Log: p.Log})
+	_, _, examples, err := m.examples(ctx, Protocol{Selection: task.Selection{Validation: true}, Log: p.Log}, said)
 	if err != nil {
 		return nil, err
 	}
@@ -176,12 +179,28 @@ func forced(m task.Measure) task.Measure {
 	return m
 }
 
-// examples returns the examples to evaluate on.
-func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string, examples []task.Example, err error) {
-	if p.File != "" {
-		return m.selected(ctx, nil, p)
+// remarks holds what an evaluation says about its data, each line once.
+type remarks struct {
+	log   func(line string) // receives each line, too; may be nil
+	lines []string
+}
+
+func (r *remarks) add(line string) {
+	if slices.Contains(r.lines, line) {
+		return
 	}
-	reading, err := withFoundFiles(m.log, m.Run, p.Log)
+	r.lines = append(r.lines, line)
+	if r.log != nil {
+		r.log(line)
+	}
+}
+
+// examples returns the examples to evaluate on, and adds remarks on their data.
+func (m *Model) examples(ctx context.Context, p Protocol, said *remarks) (name, lengths string, examples []task.Example, err error) {
+	if p.File != "" {
+		return m.selected(ctx, nil, p, said)
+	}
+	reading, err := withFoundFiles(m.log, m.Run, said.add)
 	if err != nil {
 		return "", "", nil, err
 	}
@@ -192,14 +211,14 @@ func (m *Model) examples(ctx context.Context, p Protocol) (name, lengths string,
 	if !m.Vocabularies.Equal(opened.Vocabularies()) {
 		return "", "", nil, fmt.Errorf("%s: %w", m.Dir(), errVocabulary)
 	}
-	if changed := changedData(m.checkpoint, dataDigests(opened)); changed != "" && p.Log != nil {
-		p.Log(fmt.Sprintf("%s: %s", m.Dir(), changed))
+	if changed := changedData(m.checkpoint, dataDigests(opened)); changed != "" {
+		said.add(fmt.Sprintf("%s: %s", m.Dir(), changed))
 	}
-	return m.selected(ctx, opened, p)
+	return m.selected(ctx, opened, p, said)
 }
 
 // selected returns the examples of a file, or held-out ones of an open task.
-func (m *Model) selected(ctx context.Context, opened task.Task, p Protocol) (name, lengths string, examples []task.Example, err error) {
+func (m *Model) selected(ctx context.Context, opened task.Task, p Protocol, said *remarks) (name, lengths string, examples []task.Example, err error) {
 	if p.File == "" {
 		seed := uint64(task.TestSeed)
 		if p.Selection.Validation {
@@ -215,9 +234,9 @@ func (m *Model) selected(ctx context.Context, opened task.Task, p Protocol) (nam
 		read, notes, err = m.reader.File(p.File)
 		return read, err
 	})
-	if ctx.Err() == nil && p.Log != nil { // otherwise the file may still be read
+	if ctx.Err() == nil { // otherwise the file may still be read
 		for _, line := range notes {
-			p.Log(line)
+			said.add(line)
 		}
 	}
 	if n := p.Selection.Count; n > 0 && n < len(examples) {

@@ -190,14 +190,20 @@ func (noting) File(string) ([]task.Example, []string, error) {
 	return make([]task.Example, 3), []string{"one", "two"}, nil
 }
 
-// Remarks on a file are passed on, if anybody wants them.
+// Remarks on a file are passed on, if anybody wants them, and kept, each once. Caught when planted: a remark that is passed on twice.
 func TestRemarksOnAFile(t *testing.T) {
 	m := untrained(t)
 	m.reader = noting{}
 	var said []string
 	for _, log := range []func(string){nil, func(line string) { said = append(said, line) }} {
-		if _, _, examples, err := m.examples(t.Context(), Protocol{File: "x", Log: log}); err != nil || len(examples) != 3 {
-			t.Errorf("%d examples, %v", len(examples), err)
+		kept := &remarks{log: log}
+		for range 2 {
+			if _, _, examples, err := m.examples(t.Context(), Protocol{File: "x"}, kept); err != nil || len(examples) != 3 {
+				t.Errorf("%d examples, %v", len(examples), err)
+			}
+		}
+		if !slices.Equal(kept.lines, []string{"one", "two"}) {
+			t.Errorf("it keeps %q", kept.lines)
 		}
 	}
 	if !slices.Equal(said, []string{"one", "two"}) {

@@ -51,7 +51,7 @@ func (m measured) print(w io.Writer) error {
 	if m.Confusion != nil {
 		lines = append(lines, m.Confusion.Lines()...)
 	}
-	lines = append(lines, m.Notes...)
+	lines = append(lines, m.Notes[:len(m.Notes)-len(m.Remarks)]...) // the remarks are on the standard error
 	if m.Diagnosis != nil {
 		lines = append(lines, m.Diagnosis.Lines()...)
 	}
