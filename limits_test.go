@@ -8,7 +8,7 @@ import (
 )
 
 // A limit of LoadOptions holds for every method that reads inputs, unless DecodeOptions has another; one that is not valid is an error.
-// Caught when planted: a limit that Classify does not get.
+// Caught when planted: a limit that Classify does not get; one that Trace does not get.
 func TestMaxSource(t *testing.T) {
 	opened := func(dir string, limit int) *ut.Model {
 		m, err := ut.Load(dir, ut.LoadOptions{MaxSource: limit})
@@ -39,6 +39,11 @@ func TestMaxSource(t *testing.T) {
 		t.Fatalf("%+v, %v", scored, err)
 	}
 	refused("Score", scored[1].Err, "3")
+	if trace, err := reverse.Trace(t.Context(), "123"); err != nil || len(trace.Source) != 3 {
+		t.Errorf("%+v, %v", trace, err)
+	}
+	_, err = reverse.Trace(t.Context(), "1234")
+	refused("Trace", err, "3")
 	classified, err := opened("models/babi", 1).Classify(t.Context(), []string{"1 Mary went to the kitchen. 2 Where is Mary?"})
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,7 @@ type Model struct {
 type LoadOptions struct {
 	Backend    string // one of [Backends], with its options; "": the default
 	Newest     bool   // the newest checkpoint instead of the best by validation
-	MaxSource  int    // tokens of an input, longer ones are errors; 0: 10,000
+	MaxSource  int    // tokens of an input, longer ones are errors, except the examples of Evaluate; 0: 10,000
 	Extensions Extensions
 }
 
@@ -156,11 +156,13 @@ func (m *Model) Tag(ctx context.Context, sentences []string) ([]Tagged, error) {
 
 // Scored is a text with its probability.
 type Scored struct {
-	LogProb      float64   // of the whole text, natural logarithm
-	LogProbs     []float64 // of each token, given those before it
-	Tokens       []string
-	UnknownCount int   // how many tokens of the text the model does not know and reads as <unknown>
-	Err          error // why this text has no probability; other texts are not affected
+	LogProb       float64   // of the whole text, natural logarithm
+	LogProbs      []float64 // of each token, given those before it
+	Tokens        []string
+	UnknownCount  int      // how many tokens of the text the model does not know and reads as <unknown>
+	Unknown       []string // these tokens, as the text has them
+	UnknownSource []string // tokens of the source that the model does not know and reads as <unknown>
+	Err           error    // why this text has no probability; other texts are not affected
 }
 
 // Score returns the probability of each answer given its source; a language model scores the targets alone. Both have at most as many tokens as LoadOptions says.
@@ -175,7 +177,9 @@ func (m *Model) Score(ctx context.Context, pairs []Pair) ([]Scored, error) {
 	}
 	scored := make([]Scored, len(found))
 	for i, s := range found {
-		scored[i] = Scored{LogProbs: s.LogProbs, Tokens: s.Tokens, UnknownCount: s.UnknownCount, Err: s.Err}
+		scored[i] = Scored{
+			LogProbs: s.LogProbs, Tokens: s.Tokens, UnknownCount: s.UnknownCount, Unknown: s.Unknown, UnknownSource: s.UnknownSource, Err: s.Err,
+		}
 		for _, p := range s.LogProbs {
 			scored[i].LogProb += p
 		}
@@ -196,7 +200,9 @@ type EvaluateOptions struct {
 type Evaluation struct {
 	Examples int
 	Metrics  []Metric
-	Notes    []string // what the reader of the metrics should know
+	// Notes say what the reader of the metrics should know: how they were measured, and whether the data have changed since training, are not
+	// where they were, are also training data, or have lines that cannot be used.
+	Notes []string
 	// EncoderSteps and DecoderSteps are the ponder time; nil if the model has no such stack or its depth is not adaptive.
 	EncoderSteps, DecoderSteps *PonderTime
 }
@@ -212,11 +218,17 @@ func (m *Model) Evaluate(ctx context.Context, o EvaluateOptions) (Evaluation, er
 	return Evaluation{e.Row.Count, e.Metrics, e.Notes, e.Encoder, e.Decoder}, err
 }
 
-// Trace answers one input and records the steps, weights and attention of every position.
+// Trace answers one input and records the steps, weights and attention of every position. The input has at most as many tokens as LoadOptions
+// says, and at most 1,000.
 func (m *Model) Trace(ctx context.Context, input string) (*Trace, error) {
 	if err := m.begin(); err != nil {
 		return nil, err
 	}
 	defer m.calls.Done()
+	if in, err := m.model.Read(input); err == nil {
+		if err := (pipeline.DecodeOptions{MaxSource: m.maxSource}).Check(in); err != nil {
+			return nil, err
+		}
+	}
 	return m.model.Trace(ctx, input)
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,22 @@ func TestUnknownTokens(t *testing.T) {
 	defer response.Body.Close()
 	if got := response.Header["X-Unknown"]; response.StatusCode != 200 || !reflect.DeepEqual(got, []string{`line 2: ["\u0436" "@"]`, `line 3: ["x"]`}) {
 		t.Errorf("status %d, unknown %q", response.StatusCode, got)
+	}
+}
+
+// A score tells which tokens of the source and which of the text are unknown, and how many of the text; a text that cannot be scored does
+// not change this for others. Caught when planted: a source without its unknown tokens; those of the text left out.
+func TestUnknownTokensOfScores(t *testing.T) {
+	scored, err := ofDigits(t, fixed).Score(t.Context(), []ut.Pair{{Source: "12", Target: "2"}, {Source: "1ж2@", Target: "2"}, {Source: ""}, {Source: "7z", Target: "7y"}})
+	if err != nil || scored[2].Err == nil {
+		t.Fatalf("%+v, %v", scored, err)
+	}
+	for i, want := range map[int]ut.Scored{
+		0: {}, 1: {UnknownSource: []string{"ж", "@"}}, 3: {UnknownSource: []string{"z"}, Unknown: []string{"y"}, UnknownCount: 1},
+	} {
+		if got := scored[i]; got.Err != nil || !slices.Equal(got.UnknownSource, want.UnknownSource) || !slices.Equal(got.Unknown, want.Unknown) || got.UnknownCount != want.UnknownCount {
+			t.Errorf("pair %d: %+v, want %+v", i, got, want)
+		}
 	}
 }
 

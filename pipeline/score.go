@@ -16,10 +16,11 @@ type Pair struct{ Source, Target string }
 // Scored is a text with the log-probability of each of its tokens.
 type Scored struct {
 	task.Scored
-	Tokens       []string // as the vocabulary spells them, including End if texts end with it
-	UnknownCount int      // number of tokens outside the vocabulary
-	Unknown      []string // these tokens, as the text has them
-	Err          error    // the reason why this text has no probability, or nil
+	Tokens        []string // as the vocabulary spells them, including End if texts end with it
+	UnknownCount  int      // number of tokens outside the vocabulary
+	Unknown       []string // these tokens, as the text has them
+	UnknownSource []string // tokens of the source outside its vocabulary, as the source has them
+	Err           error    // the reason why this text has no probability, or nil
 }
 
 // Score returns the log-probability of every token of the targets, given the true tokens before it: of answers to sources or, for a
@@ -33,8 +34,8 @@ func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Score
 	var examples []task.Example
 	var at []int
 	for i, p := range pairs {
-		e, err := m.example(p, maxSource)
-		if scored[i].Err = err; err == nil {
+		e, unknown, err := m.example(p, maxSource)
+		if scored[i] = (Scored{UnknownSource: unknown, Err: err}); err == nil {
 			examples, at = append(examples, e), append(at, i)
 		}
 	}
@@ -46,8 +47,9 @@ func (m *Model) Score(ctx context.Context, pairs []Pair, maxSource int) ([]Score
 		for i := range found {
 			if s := &scored[at[i]]; s.Err == nil {
 				if s.Err = checkFinite(found[i].LogProbs); s.Err == nil {
+					source := s.UnknownSource
 					*s = m.spelled(found[i], examples[i])
-					s.Unknown = m.unknownIn(pairs[at[i]].Target)
+					s.Unknown, s.UnknownSource = m.unknownIn(pairs[at[i]].Target), source
 				}
 			}
 		}
@@ -80,30 +82,27 @@ func (m *Model) unknownIn(target string) (list []string) {
 
 // Size returns the number of tokens of a pair that is scored, without ends, or an error if it has no score, as in Score.
 func (m *Model) Size(p Pair, maxSource int) (int, error) {
-	e, err := m.example(p, maxSource)
+	e, _, err := m.example(p, maxSource)
 	return len(task.WithoutEnd(e.Source)) + len(task.WithoutEnd(e.Target)), err
 }
 
-// example reads a pair whose sides have at most maxSource tokens.
-func (m *Model) example(p Pair, maxSource int) (e task.Example, err error) {
+// example reads a pair whose sides have at most maxSource tokens, and returns the tokens of the source that the model does not know, too.
+func (m *Model) example(p Pair, maxSource int) (e task.Example, unknown []string, err error) {
 	if e.Target, err = m.reader.Target(p.Target); err != nil {
-		return e, err
+		return e, nil, err
 	}
 	if err := checkLength(len(task.WithoutEnd(e.Target)), maxSource); err != nil {
-		return e, fmt.Errorf("text: %w", err)
+		return e, nil, fmt.Errorf("text: %w", err)
 	}
 	if m.Run.Task.Value.Kind() == task.LanguageModeling {
-		return e, nil
+		return e, nil, nil
 	}
-	in, err := m.Read(p.Source)
+	in, err := m.readUpTo(p.Source, maxSource)
 	if err != nil {
-		return e, fmt.Errorf("source: %w", err)
-	}
-	if err := checkLength(len(in.Labels), maxSource); err != nil {
-		return e, fmt.Errorf("source: %w", err)
+		return e, nil, fmt.Errorf("source: %w", err)
 	}
 	e.Source = in.Source
-	return e, nil
+	return e, in.Unknown, nil
 }
 
 // spelled adds the tokens of an example to its scores.

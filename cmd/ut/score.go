@@ -138,12 +138,10 @@ func scoreBatch(ctx context.Context, m *pipeline.Model, batch []input, limit int
 	for i := range lines {
 		l := &lines[i]
 		l.scored, found = found[:len(l.pairs)], found[len(l.pairs):]
-		if len(l.pairs) > 0 && l.pairs[0].Source != "" {
-			if in, err := m.Read(l.pairs[0].Source); err == nil {
-				l.unknown = in.Unknown
-			}
-		}
 		for k, s := range l.scored {
+			if k == 0 {
+				l.unknown = append(l.unknown, s.UnknownSource...)
+			}
 			l.unknown = append(l.unknown, s.Unknown...)
 			if s.Err != nil && l.err == nil {
 				l.err = fmt.Errorf("text %d: %w", k+1, s.Err)
