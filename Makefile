@@ -1,4 +1,4 @@
-# Everything here needs Go 1.26 and make, nothing else. `make` alone lists the targets.
+# Everything here needs Go 1.26.5 or newer and make, nothing else. `make` alone lists the targets.
 
 GO      ?= go
 BACKEND ?=
