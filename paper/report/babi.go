@@ -113,41 +113,12 @@ func standsFor(file string) int {
 	return n
 }
 
-// babiAverage holds averages over the tasks that were trained on their own files.
-type babiAverage struct {
-	tasks           int
-	best, overSeeds float64 // test error in percent: of the best seeds, and of the means over seeds
-	low, high       float64 // test error of the seeds with the fewest and the most test errors among those with the lowest validation error
-	failed          []int
-}
-
 // standInSize describes the stand-in that a task was trained on by its size: "from 1,925 questions".
 func (s babiTask) standInSize() string { return "from " + count(s.standInQuestions, "question") }
 
 // ownFiles returns the tasks that were trained on their own files, not on a stand-in.
 func ownFiles(list []babiTask) []babiTask {
 	return slices.DeleteFunc(slices.Clone(list), func(s babiTask) bool { return s.standIn != "" })
-}
-
-// averageBabi returns the averages of a row. Tasks that were trained on a stand-in do not count.
-func averageBabi(list []babiTask) (a babiAverage) {
-	list = ownFiles(list)
-	a.tasks = len(list)
-	for _, s := range list {
-		a.best += s.best / float64(len(list))
-		a.low += slices.Min(s.equals) / float64(len(list))
-		a.high += slices.Max(s.equals) / float64(len(list))
-		a.overSeeds += mean(s.seeds) / float64(len(list))
-		if s.best > paper.BabiFails {
-			a.failed = append(a.failed, s.task)
-		}
-	}
-	return a
-}
-
-// reaches reports whether neither the error nor the number of failed tasks is above the paper's.
-func (a babiAverage) reaches(said paper.Babi) bool {
-	return a.best <= said.Average && len(a.failed) <= said.Failed
 }
 
 // standInErrors describes the errors of tasks that were trained on a stand-in: "task 3 from 1,925 questions 45.1 %".
@@ -232,31 +203,10 @@ func (p *page) babi(t paper.Table) {
 	p.printf("- Words exchanged: at half of the visits of a training question, the people, places and objects of its story and answer are exchanged one-to-one, and words of its facts "+
 		"are always replaced by synonyms, in a new way each time, by the lists in task/babi/renaming.go. Only words that occur in the task's training stories take part. Validation and "+
 		"test questions stay as they are. The paper does not do this; its figures are repeated for comparison. These models were also [trained otherwise](%[1]s#training-where-words-are-exchanged): the difference from the columns without exchanged words is not due to the words alone. An [ablation](%[1]s#ablation-of-exchanged-words) of three tasks says what each part does.\n"+
-		"- 10k, joint, and 1k, joint, words exchanged: an epoch visits the training questions of tasks 16 and 17 four times and all others once, for all three models. The paper says nothing of the kind.\n"+
-		"- 1k, single, words exchanged: UT with dynamic halting reads the answer from the mean over all positions, as the authors' code does; all other models read it from the position of the question.\n", path.Join(p.folder, "table1.md"))
+		"- 10k, joint, and 1k, joint, words exchanged: an epoch visits the training questions of tasks 16 and 17 four times and all others once, for all three models. The paper says nothing of the kind. 1k, single, words exchanged: UT with dynamic halting reads the answer from the mean over all positions, as the authors' code does; all other models read it from the position of the question.\n", path.Join(p.folder, "table1.md"))
 	p.printf("- In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: " +
 		"741 of 1,000 for task 4, 203 for task 20, 152 for task 17, and at most 25 for any other task; in the 1k file 134 for task 4, 119 for task 20, and at most 16 for any other.\n\n")
 	p.ponderBySupports(t)
-}
-
-// babiCells returns the paper's figure, our best, the range of what seeds with the same validation errors would give, and our mean with the
-// number of seeds.
-func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
-	said, list := paper.PublishedBabi(r.Family), p.book.babiTasks(t, r)
-	cells := [4]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", "", ""}
-	a := averageBabi(list)
-	if a.tasks == 0 {
-		return cells
-	}
-	cells[1] = fmt.Sprintf("%.2f (%d/%d)", a.best, len(a.failed), a.tasks)
-	if low, high := fmt.Sprintf("%.2f", a.low), fmt.Sprintf("%.2f", a.high); low != high {
-		cells[2] = low + " to " + high
-	}
-	cells[3] = fmt.Sprintf("%.2f, %s", a.overSeeds, babiSeeds(ownFiles(list)))
-	if lacks := babiLacks(list); len(lacks) > 0 && len(lacks) <= 2 {
-		cells[3] += ", without " + numbered(lacks)
-	}
-	return cells
 }
 
 // standIns describes the files that replaced the training files of tasks, one text for each task.

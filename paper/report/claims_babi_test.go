@@ -66,8 +66,7 @@ func ponderedOn(standIn string, questions, task, validation, wrong int, position
 // Early halting has the shares of all seeds, the best first; a tenth is many. By hand: 1 + 4 of 200 are 2.5 %, 20 of 200 10 %. It is
 // reproduced if all seeds have many, contradicted if most have few, and not comparable where the best seed does not solve the task. Caught
 // when planted: the best seed alone; the order of seeds; half of the seeds contradicted; a model that fails the task judged. A model trained on
-// a stand-in is judged where it alone solves the task, as one that was trained differently; caught when planted: the lowest error, whatever the
-// training file; models with a stand-in ignored.
+// a stand-in is printed where it alone solves the task, and never judged; caught when planted: such a model judged.
 func TestEarlyHalting(t *testing.T) {
 	const family, claim = "babi-1k-single-adaptive", "halt at step 1 or 2 | "
 	few := func(seed uint64, validation, wrong int) sweep.Result {
@@ -86,9 +85,8 @@ func TestEarlyHalting(t *testing.T) {
 	simulated := func(wrong, early int) sweep.Result {
 		return result(t, paper.BabiSimulated+"-renamed-adaptive/task03", 1, 1, ponderedOn("qa3_stories.txt", 10000, 3, 1, wrong, 0, early, 200-early))
 	}
-	const from = "10k task 3 from simulated stories words exchanged, the best model with halting on task 3, 1 seed, best first, test errors "
-	render(t, []sweep.Result{many(1, 1, 6), simulated(5, 30)}, claim+"reached with changes | in words | 15.0 % (", "| trained on qa3_stories.txt, from 10,000 questions; "+from+"5.0 %;")
-	render(t, []sweep.Result{many(1, 1, 6), simulated(5, 10)}, claim+"not reproduced | in words | 5.0 % (", "| "+from)
+	const unsolved, other = "| no model with halting solves task 3 from its own file; 1k single, ", "; other stories: 10k task 3 from simulated stories words exchanged, test error 5.0 %, 1 seed |"
+	render(t, []sweep.Result{many(1, 1, 6), simulated(5, 30)}, claim+"not comparable | in words | 10.0 % (", "; from other stories 15.0 % (0 / 30 / 170) "+unsolved, other)
 	render(t, []sweep.Result{many(1, 1, 5), simulated(1, 10)}, claim+"reproduced | in words | 10.0 % (", "| 1k single, ")
 	render(t, []sweep.Result{many(1, 1, 7), simulated(6, 10)}, claim+"not comparable | in words | 10.0 % (", "| no model with halting solves task 3; 1k single, ")
 }
@@ -113,6 +111,9 @@ func TestPonderCases(t *testing.T) {
 		"all seeds together; tasks 1, 2, 3, own training file, at most 5 % errors; 1k single words exchanged does not rise; does not rise over the questions of all solved tasks, 1k single words exchanged |",
 		"| 1k single | tasks 1, 2, 3 | 2.0 ± 0.0 | 3.0 ± 0.0 | [5.0 ± 0.0] | 1 of 1 seed |", "| 1k single words exchanged | tasks 1, 2, 3 | 2.0 ± 0.0 | 1.0 ± 0.0 | not run | 0 of 1 seed |")
 	render(t, append(results, two("10k-single", falling...)...), claim+"contradicted | ")
+	simulated := result(t, paper.BabiSimulated+"-adaptive/task03", 1, 1, ponderedOn("qa3_stories.txt", 10000, 3, 1, 5, 50, 50))
+	render(t, append(two("1k-single", rising...), simulated), claim+"not comparable | ", "| no model with halting solves all three; all seeds together; ",
+		"; three facts, from other stories: 1.5, 10k task 3 from simulated stories, not judged |", "| 10k task 3 from simulated stories | task 3 |  |  | 1.5 ± 0.5 |  |")
 }
 
 // The claim of sharpening says in how many cases attention rises at every step. Caught when planted: a case that falls counted at every step.

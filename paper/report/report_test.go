@@ -102,7 +102,7 @@ func TestBabi(t *testing.T) {
 			Tests: []measure.BabiTest{{Task: 3, Errors: measure.Errors{Questions: 100, Wrong: 77}}},
 		}),
 		answered(t, "babi-10k-single/task02", 1, 2, 7, 20), answered(t, "babi-10k-single/task02", 2, 2, 5, 30), answered(t, "babi-10k-single-adaptive/task19", 1, 19, 80, 61),
-	}, "|  | ours, best seed by validation | 30.00 (1/1) |", "|  | ours, mean over seeds | 25.00, 2 seeds |",
+	}, "|  | ours, best seed by validation | 30.00 (1/1) |", "|  | ours, mean over seeds | 25.00 ± 7.07, 2 seeds |",
 		"| not reproduced | 0.23, halting 0.21 | 30.00 (mean over seeds 25.00) over 1 task, halting 61.00 | 2 seeds; task 3 from 1,000 questions 77.0 %; halting has too few tasks to be judged; task 2 fails |")
 	for _, want := range []string{"| 19 | path finding | 2.8; 3.4 ± 4.0 | 61.0; n = 1 | 3.1; 6.1 ± 7.3 | missing |", "| 2 | two supporting facts | 30.0, failed | 25.0 ± 7.1 | 2 |",
 		"| 3 | three supporting facts, from 1,000 questions | 77.0, failed |"} {
