@@ -43,7 +43,7 @@ func ExplainPart(path string) ([]Explanation, error) {
 		if within := func(s string) bool { return s == path || strings.HasPrefix(s, path+".") }; (within(e.Field) || within(place)) && !slices.Contains(found, e) {
 			found = append(found, e)
 		}
-		names = append(names, e.Field)
+		names = append(names, place, e.Field)
 	}
 	if len(found) > 0 {
 		return found, nil

@@ -143,27 +143,41 @@ func renameFields(root, v reflect.Value, prefix string, rename func(file) string
 // where a file is, is an error.
 func (r Run) WithMovedFiles(assignments ...string) (Run, error) {
 	moved, err := r.Set(assignments...)
-	if err != nil {
+	if err != nil && !r.setsOther(assignments) {
 		return r, err
 	}
 	same := func(File) string { return "a file" }
-	if string(moved.WithFiles(same).JSON()) == string(r.WithFiles(same).JSON()) {
+	if err == nil && string(moved.WithFiles(same).JSON()) == string(r.WithFiles(same).JSON()) {
 		if moved.Digest() == r.Digest() {
 			return moved, nil
 		}
 		return r, fmt.Errorf("%s: another name of the file or folder would be another task: keep its name", strings.Join(assignments, ", "))
 	}
-	var fields []string
+	fields := r.fileFields()
+	if len(fields) == 0 {
+		return r, fmt.Errorf("%s cannot be set: the task reads no files", strings.Join(assignments, ", "))
+	}
+	return r, fmt.Errorf("%s: only the places of files can be set, %s", strings.Join(assignments, ", "), list(fields))
+}
+
+// fileFields returns the fields that name files, or lists of them, each once.
+func (r Run) fileFields() (fields []string) {
 	for _, f := range r.Files() {
 		name, _, _ := strings.Cut(f.Field, "[")
 		if !slices.Contains(fields, name) {
 			fields = append(fields, name)
 		}
 	}
-	if len(fields) == 0 {
-		return r, fmt.Errorf("%s cannot be set: the task reads no files", strings.Join(assignments, ", "))
-	}
-	return r, fmt.Errorf("%s: only the places of files can be set, %s", strings.Join(assignments, ", "), list(fields))
+	return fields
+}
+
+// setsOther reports whether an assignment names a field of the run that names no file.
+func (r Run) setsOther(assignments []string) bool {
+	return slices.ContainsFunc(assignments, func(assignment string) bool {
+		path, _, _ := strings.Cut(assignment, "=")
+		named := func(field string) bool { return field == path || withoutVariants(field) == path }
+		return !slices.ContainsFunc(r.fileFields(), named) && slices.ContainsFunc(r.Explain(), func(e Explanation) bool { return named(e.Field) })
+	})
 }
 
 // checkReadAgain returns an error if data come from the standard input or another open file, which can be read only once.

@@ -36,6 +36,9 @@ func (m *Model) ExportTo(dir string) error {
 	if isRun(dir) {
 		return fmt.Errorf("%s is a run directory: name another folder", dir)
 	}
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return fmt.Errorf("%s is a file: name a folder", dir)
+	}
 	if err := m.checkForeign(dir); err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ import (
 // The values of Info.Status.
 const (
 	Running     = "running"     // a process is writing the run
-	Finished    = "finished"    // all updates of the configuration are made, or training.stop has ended it
+	Finished    = "finished"    // all updates of the configuration are made and saved, or training.stop has ended it
 	Interrupted = "interrupted" // it can be resumed
 	Diverged    = "diverged"    // the loss or the gradient was not finite; it can be resumed with a lower learning rate
 	WeightsOnly = "weights"     // it was exported or imported, and training cannot be resumed from it
@@ -104,7 +104,7 @@ func ReadInfo(dir string) (Info, error) {
 		i.Status = Damaged
 	case i.weightsOnly:
 		i.Status = WeightsOnly
-	case i.Step >= i.Steps && !i.validationDue || i.Stopped != "":
+	case i.saved() >= i.Steps && !i.validationDue || i.Stopped != "":
 		i.Status = Finished
 	case i.Diverged > 0:
 		i.Status = Diverged
@@ -113,6 +113,9 @@ func ReadInfo(dir string) (Info, error) {
 	}
 	return i, nil
 }
+
+// saved returns the update of the newest checkpoint, 0 if there is none. More updates may have been made, whose checkpoint could not be saved.
+func (i *Info) saved() int64 { return slices.Max(append([]int64{0}, i.Checkpoints...)) }
 
 // damage records the first problem, in one line.
 func (i *Info) damage(err error) {

@@ -16,7 +16,7 @@ import (
 
 // A run is finished, interrupted, running or damaged; the figures are those of the checkpoint that loads.
 // Caught when planted: a stop that counts after the steps were raised, a damaged newest checkpoint beside an intact best one, metrics of
-// another step.
+// another step, updates without a checkpoint that finish a run.
 func TestInfo(t *testing.T) {
 	dir, _ := briefly(t)
 	backend := enginetest.Backend(t)
@@ -70,6 +70,10 @@ func TestInfo(t *testing.T) {
 	}{
 		"more steps": {func(dir string) error {
 			return edit(filepath.Join(dir, "config.json"), `"steps": 6`, `"steps": 60`)
+		}, pipeline.Interrupted, ""},
+		"the last checkpoint not saved": {func(dir string) error {
+			markBest(t, dir, 4)
+			return os.Remove(filepath.Join(dir, "checkpoints", "step-000000006.safetensors"))
 		}, pipeline.Interrupted, ""},
 		"newest checkpoint cut": {func(dir string) error {
 			return os.Truncate(filepath.Join(dir, "checkpoints", filepath.Base(checkpoints[len(checkpoints)-1])), 100)

@@ -51,7 +51,7 @@ func dataRoot(log *runlog.Run) (string, error) {
 // withFoundFiles returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
 // run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
 // folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training are
-// reported; data that are nowhere keep their path.
+// reported; the path of data that are nowhere is the first of these places, from the present working directory.
 func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (experiment.Run, error) {
 	from, err := dataRoot(log)
 	if err != nil {
@@ -70,6 +70,9 @@ func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (exp
 				report(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), absolute(usual[0]), absolute(path)))
 			}
 			return path
+		}
+		if len(usual) > 1 {
+			return relativeTo(".", usual[0])
 		}
 		return f.Path
 	}), nil

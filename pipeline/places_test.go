@@ -106,7 +106,11 @@ func TestRunFindsItsData(t *testing.T) {
 	if err := os.Remove(beside); err != nil {
 		t.Fatal(err)
 	}
-	check(dir, r, filepath.Join("data", "pairs.tsv"), false)
+	nowhere, err := filepath.Rel(elsewhere, filepath.Join(root, "moved", "data", "pairs.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	check(dir, r, nowhere, false) // as an error names it
 	if err := os.Remove(filepath.Join(dir, "paths.json")); err != nil { // as in runs of earlier versions
 		t.Fatal(err)
 	}

@@ -119,7 +119,13 @@ func checkVacant(dir string) error {
 	if err != nil {
 		return fmt.Errorf("cannot create run directory: %w", err)
 	}
-	if slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == configFile }) {
+	holds := func(name string) bool {
+		return slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == name })
+	}
+	if holds(configFile) && holds(modelFile) && !holds(checkpointDir) {
+		return fmt.Errorf("%s holds an export: choose another directory", dir)
+	}
+	if holds(configFile) {
 		return fmt.Errorf("%s %w: resume it, or choose another directory", dir, ErrExists)
 	}
 	ours := []string{checkpointDir, traceDir, exportDir, lockFile}

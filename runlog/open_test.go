@@ -30,7 +30,7 @@ func TestOpenRefuses(t *testing.T) {
 		}
 	}
 	runs := "; runs in it are " + filepath.Join(folder, "a") + ", " + filepath.Join(folder, "b") + ", " + filepath.Join(folder, "d") + " and 1 more"
-	for path, want := range map[string]string{folder: runs, file: "is not a run directory: it is a file", t.TempDir(): "is not a run directory: it has no config.json"} {
+	for path, want := range map[string]string{folder: runs, file: "is not a run directory: it is a file", t.TempDir(): "is not a run directory: it has no config.json", filepath.Join(folder, "nowhere"): "is not a run directory: it does not exist"} {
 		if _, err := runlog.Open(path); !errors.Is(err, runlog.ErrNotRun) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

@@ -78,6 +78,9 @@ func Open(dir string) (*Run, error) {
 	}
 	r := &Run{dir: dir}
 	if _, err := os.Stat(r.path(configFile)); err != nil {
+		if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s is %w: it does not exist", dir, ErrNotRun)
+		}
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil, fmt.Errorf("%s is %w: it has no %s%s", dir, ErrNotRun, configFile, runsIn(dir))
 		}

@@ -110,6 +110,9 @@ func hypothesisAndReferences(c *cobra.Command, args []string) error {
 			return errors.New("REF is -: only HYP can be the standard input")
 		}
 	}
+	if base, err := c.Flags().GetString("paired"); err == nil && base == "-" {
+		return errors.New("--paired is -: only HYP can be the standard input")
+	}
 	return nil
 }
 

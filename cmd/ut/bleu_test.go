@@ -175,6 +175,7 @@ func TestBleuErrors(t *testing.T) {
 		{"nothing", nil, 2, []string{"HYP is missing", "ut bleu --help"}},
 		{"no reference", []string{hyp}, 2, []string{"REF is missing"}},
 		{"reference from the standard input", []string{hyp, "-"}, 2, []string{"REF is -"}},
+		{"baseline from the standard input", []string{hyp, ref, "--paired", "-"}, 2, []string{"--paired is -: only HYP can be the standard input"}},
 		{"unknown tokenizer", []string{hyp, ref, "--tokenize", "13b"}, 2, []string{"--tokenize", `"13b"`, "13a, intl, none or char"}},
 		{"unknown smoothing", []string{hyp, ref, "--smooth", "ad-k"}, 2, []string{"--smooth", `"ad-k"`, "exp, floor, add-k or none"}},
 		{"value of 0", []string{hyp, ref, "--smooth", "floor", "--smooth-value", "0"}, 2, []string{"--smooth-value is 0", "--smooth none"}},

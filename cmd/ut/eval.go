@@ -150,7 +150,7 @@ func (f *evalFlags) suits(m *pipeline.Model) error {
 	return nil
 }
 
-// run evaluates every run. With several, what is not a run is skipped, and the others are evaluated although one cannot be. What was
+// run evaluates every run. With several, what exists and is not a run is skipped, and the others are evaluated although one cannot be. What was
 // measured is printed in any case.
 func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 	list, failed := []measured{}, 0
@@ -163,7 +163,7 @@ func (f *evalFlags) run(c *cobra.Command, runs []string) error {
 				err = errors.Join(err, f.print(besides(c, f.errors), list, len(runs) > 1))
 			}
 			return err
-		case errors.Is(err, runlog.ErrNotRun):
+		case errors.Is(err, runlog.ErrNotRun) && exists(dir):
 			c.PrintErrf("ut: skipped: %s\n", oneLine(err))
 		default:
 			c.PrintErrf("ut: %s\n", oneLine(err))

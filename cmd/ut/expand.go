@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -12,11 +13,14 @@ import (
 )
 
 // expandRuns returns the run directories that arguments name, each once. A folder stands for the runs in it. What check rejects is reported
-// and skipped; it is an error if nothing else is named.
+// and skipped; it is an error if nothing else is named. A path that does not exist is an error, too.
 func expandRuns(c *cobra.Command, args []string, check func(dir string) error) (dirs []string, err error) {
 	var known []os.FileInfo
 	var skipped []error
 	for _, arg := range args {
+		if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
+			return nil, fmt.Errorf("%s does not exist: name a run directory or a folder of runs", arg)
+		}
 		found, err := pipeline.FindRuns(arg)
 		var unreadable pipeline.UnreadableError
 		if errors.As(err, &unreadable) {

@@ -216,6 +216,7 @@ var configurationMistakes = []mistake{
 	{"show own-text --set task.length=1", 1, "task.text.length is 1: it must be at least 2, or 0 for 128", ""},
 	{"show own-text --set task.held_out=1", 1, "task.text.held_out is 1", ""},
 	{"show own-text --set task.lines=2", 1, "lines cannot be a number: it must be true or false", ""},
+	{"show model.widht", 1, `field "model.widht" is not known: did you mean "model.width"?`, ""},
 	{"show own-text --set task.min_count=-2", 1, "task.text.min_count is -2", ""},
 	{"show babi-10k-single/task01 --set task.path=", 1, "task.babi.path is empty: name the folder tasks_1-20_v1-2 or its archive", ""},
 	{"show babi-10k-single/task01 --set task.set=de", 1, `task.babi.set is "de": it must be one of en, en-10k, en-valid, en-valid-10k`, ""},

@@ -69,7 +69,7 @@ func (f *parallelFiles) sets() []string {
 // withHint is like withSetHint, for files that the flags named.
 func (f *parallelFiles) withHint(err error) error {
 	var missing *experiment.MissingFileError
-	if f.source != "" && errors.As(err, &missing) {
+	if f.source != "" && errors.As(err, &missing) && ofTraining(missing.Field) {
 		return fmt.Errorf("%w: name the files with --source and --target", missing.Err)
 	}
 	return withSetHint(err)

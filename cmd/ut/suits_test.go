@@ -63,12 +63,18 @@ func TestFlagsThatDoNotSuitTheModel(t *testing.T) {
 }
 
 // What was measured is printed although another run does not suit the flags, and although wrong answers cannot be written.
+// A folder that is no run is skipped, and one that does not exist is an error.
 // Caught when planted: an end at the first run that flags do not suit; an error in place of the result.
 func TestEvalPrintsWhatWasMeasured(t *testing.T) {
 	run := trained(t)
 	r := ut(t, "eval", run, textRun(t), run, "--count", "4", "--encoder-steps", "1")
 	if r.code != 1 || strings.Count(r.stdout, "\n") != 3 || !strings.HasSuffix(r.stderr, "leave it out\nut: 1 of 3 runs could not be evaluated\n") {
 		t.Errorf("%+v", r)
+	}
+	nowhere, folder := filepath.Join(t.TempDir(), "nowhere"), t.TempDir()
+	r = ut(t, "eval", run, folder, nowhere, "--count", "4")
+	if want := "ut: skipped: " + folder + " is not a run directory: it has no config.json\nut: " + nowhere + " is not a run directory: it does not exist\nut: 1 of 2 runs could not be evaluated\n"; r.code != 1 || strings.Count(r.stdout, "\n") < 2 || r.stderr != want {
+		t.Errorf("%+v, want %q", r, want)
 	}
 	if runtime.GOOS != "linux" {
 		return

@@ -57,6 +57,9 @@ func Open(path string, names ...string) (*Archive, error) {
 	return a, nil
 }
 
+// ErrFormat is the error of a file that is no archive, for errors.Is.
+var ErrFormat = errors.New("it is neither a folder nor an archive (.tar.gz, .tar.xz, .tar)")
+
 // open opens the archive at its first entry.
 func (a *Archive) open() (files *tar.Reader, raw io.Closer, err error) {
 	f, err := textfile.Open(a.path)
@@ -65,7 +68,7 @@ func (a *Archive) open() (files *tar.Reader, raw io.Closer, err error) {
 	}
 	unpacked, packed, err := Decompress(bufio.NewReaderSize(f, 1<<20))
 	if err == nil && !packed && !strings.HasSuffix(a.path, ".tar") {
-		err = errors.New("it is neither a folder nor an archive (.tar.gz, .tar.xz, .tar)")
+		err = ErrFormat
 	}
 	if err != nil {
 		f.Close()

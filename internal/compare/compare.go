@@ -104,7 +104,7 @@ func (c *Comparison) read(dirs []string) error {
 		if err != nil {
 			return err
 		}
-		fields = append(fields, config.Explain())
+		fields = append(fields, slices.DeleteFunc(config.Explain(), func(e experiment.Explanation) bool { return strings.Contains(e.Field, "[].") })) // fields of any element
 		c.Runs = append(c.Runs, r)
 	}
 	c.Differences = differences(fields)

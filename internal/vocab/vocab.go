@@ -10,6 +10,7 @@ package vocab
 import (
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -79,13 +80,16 @@ func Build(sequences iter.Seq[[]string], minCount int, opts ...Option) (*Vocabul
 	return OfCounts(counts, minCount, opts...)
 }
 
-// OfCounts is like Build, given how often each token occurs.
+// OfCounts is like Build, given how often each token occurs. It is an error if none occurs often enough.
 func OfCounts(counts map[string]int, minCount int, opts ...Option) (*Vocabulary, error) {
 	var tokens []string
 	for s, n := range counts {
 		if n >= minCount {
 			tokens = append(tokens, s)
 		}
+	}
+	if len(tokens) == 0 && len(counts) > 0 {
+		return nil, fmt.Errorf("min_count is %d, but no token occurs more than %d times: choose at most that", minCount, slices.Max(slices.Collect(maps.Values(counts))))
 	}
 	slices.SortFunc(tokens, func(a, b string) int {
 		if counts[a] != counts[b] {

@@ -2,6 +2,7 @@ package text
 
 import (
 	"fmt"
+	"strings"
 
 	"universal-transformer/internal/seed"
 )
@@ -42,34 +43,43 @@ func (t *Task) divideLines(lines []line) error {
 		return err
 	}
 	t.notes = append(t.notes, notes...)
-	training, validation, test := divide(parts, t.config.HeldOut)
+	training, validation, test := divide(parts, t.config.HeldOut, joined)
 	if err := t.build(training); err != nil {
 		return err
 	}
 	return t.takeLines(training, validation, test)
 }
 
-// divide holds out a fraction of a list, half of it for validation.
-func divide[T any](list []T, share float64) (training, validation, test []T) {
+// divide holds out a fraction of a list, half of it for validation. An item that occurs several times, as its text says, goes where the first one goes.
+func divide[T any](list []T, share float64, text func(T) string) (training, validation, test []T) {
 	order := seed.NewPermutation(0, "text/held-out", 0, len(list))
 	held := int(share * float64(len(list)))
+	parts := map[string]*[]T{}
 	for i, item := range list {
-		switch at := order.At(i); {
-		case at < held/2:
-			validation = append(validation, item)
-		case at < held:
-			test = append(test, item)
-		default:
-			training = append(training, item)
+		part := parts[text(item)]
+		if part == nil {
+			switch at := order.At(i); {
+			case at < held/2:
+				part = &validation
+			case at < held:
+				part = &test
+			default:
+				part = &training
+			}
+			parts[text(item)] = part
 		}
+		*part = append(*part, item)
 	}
 	return training, validation, test
 }
 
+// joined is the text of a line for divide: its tokens.
+func joined(tokens []string) string { return strings.Join(tokens, "\n") }
+
 // takeLines makes examples from lines.
 func (t *Task) takeLines(training, validation, test [][]string) error {
 	if len(training) == 0 || len(validation) == 0 || len(test) == 0 {
-		return fmt.Errorf("%d lines are too few with held_out %v: add lines or raise task.held_out", len(training)+len(validation)+len(test), t.config.HeldOut)
+		return fmt.Errorf("%d lines are too few with held_out %v, or too many are repeated: add lines or raise task.held_out", len(training)+len(validation)+len(test), t.config.HeldOut)
 	}
 	t.lines, t.validation, t.test = t.config.examples(t.ids, training), t.config.examples(t.ids, validation), t.config.examples(t.ids, test)
 	for _, e := range t.lines {

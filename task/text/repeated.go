@@ -37,7 +37,7 @@ func (c Text) trained(v task.Vocabularies) (training [][]vocab.ID, err error) {
 	lines, cut := c.lines(content), v.Split
 	if v.Subwords != nil { // held out before it is split
 		if c.Lines {
-			lines, _, _ = divide(lines, c.HeldOut)
+			lines, _, _ = divide(lines, c.HeldOut, line.content)
 		} else {
 			lines, _, _ = c.divideBytes(lines[0].text)
 		}
@@ -47,7 +47,7 @@ func (c Text) trained(v task.Vocabularies) (training [][]vocab.ID, err error) {
 	case err != nil:
 		return nil, err
 	case v.Subwords == nil && c.Lines:
-		parts, _, _ = divide(parts, c.HeldOut)
+		parts, _, _ = divide(parts, c.HeldOut, joined)
 	case v.Subwords == nil:
 		parts[0] = parts[0][:len(parts[0])-int(c.HeldOut*float64(len(parts[0])))]
 	}

@@ -12,7 +12,7 @@ import (
 func (t *Task) divideIntoSubwords(lines []line) error {
 	var training, validation, test []line
 	if t.config.Lines {
-		training, validation, test = divide(lines, t.config.HeldOut)
+		training, validation, test = divide(lines, t.config.HeldOut, line.content)
 	} else {
 		training, validation, test = t.config.divideBytes(lines[0].text)
 	}

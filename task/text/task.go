@@ -79,6 +79,8 @@ type line struct {
 	text   string
 }
 
+func (l line) content() string { return l.text }
+
 func (c Text) lines(content string) (list []line) {
 	if !c.Lines {
 		return []line{{1, strings.TrimSuffix(content, "\r")}}

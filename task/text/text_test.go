@@ -125,6 +125,34 @@ func TestLines(t *testing.T) {
 	}
 }
 
+// A line that occurs several times is in one part, with every tokenizer; parts are about as large as without repetitions. Of a single line, nothing
+// can be held out. Caught when planted: lines held out by their number alone.
+func TestRepeatedLines(t *testing.T) {
+	content := strings.Repeat(numbered(400), 3)
+	for _, c := range []Text{{}, {Tokenizer: vocab.Whitespace}, {Tokenizer: vocab.Subwords, Choice: subword.Choice{TokenizerSize: 300}}} {
+		c.Path, c.Lines, c.Length, c.HeldOut = file(t, content), true, 90, 0.2
+		tk := opened(t, c)
+		in := map[string]int{}
+		for part, examples := range [][]task.Example{tk.lines, tk.validation, tk.test} {
+			for _, e := range examples {
+				if text := fmt.Sprint(e.Target); c.Tokenizer != vocab.Whitespace || part == 0 { // held-out words are unknown
+					if at, known := in[text]; known && at != part {
+						t.Fatalf("%v: a line is in parts %d and %d", c.Tokenizer, at, part)
+					}
+					in[text] = part
+				}
+			}
+		}
+		if n, held := len(tk.lines), len(tk.validation)+len(tk.test); n+held != 120 || held < 9 || held > 39 || len(tk.validation) == 0 || len(tk.test) == 0 {
+			t.Errorf("%v: %d lines for training, %d held out", c.Tokenizer, n, held)
+		}
+	}
+	c := Text{Path: file(t, strings.Repeat("again and again\n", 500)), Lines: true, Tokenizer: vocab.Whitespace, Length: 20}
+	if _, err := c.Open(); err == nil || !strings.Contains(err.Error(), "500 lines are too few with held_out 0.1, or too many are repeated") {
+		t.Error(err)
+	}
+}
+
 // The words of all segments are those that `printf ... | wc -w` counts: 300 in a text with indented lines, runs of blanks, and white space
 // at both ends; 6 in each pair of lines. Segments of every length have as many, whatever they cut.
 // Caught when planted: a word counted in both segments, the white space at an end counted, a run of blanks counted twice.
@@ -150,7 +178,11 @@ func TestWords(t *testing.T) {
 			t.Errorf("segments of %d subwords: %d words", length, got)
 		}
 	}
-	lines := opened(t, Text{Path: file(t, strings.Repeat("  to be or not \nthat is\n", 20)), Lines: true})
+	var pairs strings.Builder
+	for i := range 20 {
+		fmt.Fprintf(&pairs, "  to be or not%d \nthat is%d\n", i, i)
+	}
+	lines := opened(t, Text{Path: file(t, pairs.String()), Lines: true})
 	total := 0
 	for _, e := range slices.Concat(lines.lines, lines.validation, lines.test) {
 		total += wordsOf(lines.ids)(e)
@@ -193,6 +225,7 @@ func TestRefuses(t *testing.T) {
 		"min_count is -1": {Path: "x", MinCount: -1},
 		"no such file":    {Path: "nowhere.txt"},
 		"line 1 is not valid UTF-8 at byte 2: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f WINDOWS-1252 -t UTF-8 ": {Path: file(t, "a\xff")},
+		"min_count is 9, but no token occurs more than 2 times: choose at most that":                                                            {Path: file(t, "a\nb\nc\na\nb\nc d\n"), Lines: true, MinCount: 9, Tokenizer: vocab.Whitespace, HeldOut: 0.5},
 		"too few for segments of length 128": {Path: file(t, "short")},
 		"no line is usable":                  {Path: file(t, "\n\n"), Lines: true},
 		"2 lines are too few":                {Path: file(t, "a\nb\n"), Lines: true},

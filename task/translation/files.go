@@ -30,6 +30,9 @@ func (c Translation) open(corpora ...Corpus) (files, error) {
 		names = append(names, corpus.names()...)
 	}
 	a, err := archive.Open(c.Path, names...)
+	if errors.Is(err, archive.ErrFormat) {
+		err = fmt.Errorf(`%w: write a file of pairs, source TAB target, as task.training=[{"pairs": "FILE"}] with an empty task.path`, err)
+	}
 	return files{a}, err
 }
 
@@ -215,11 +218,22 @@ func (l *lines) pair() (source, target string, err error) {
 	case text == "":
 		err = malformed("the line is empty")
 	case !found:
-		err = malformed("no tab between source and target")
+		err = malformed("no tab between source and target" + l.otherFormat(text))
 	case strings.Contains(target, "\t"):
 		err = malformed("more than one tab")
 	}
 	return source, target, err
+}
+
+// otherFormat says how rows of another format become pairs; "" if the row seems to have none.
+func (l *lines) otherFormat(row string) string {
+	switch {
+	case strings.HasPrefix(row, "{") && strings.HasSuffix(row, "}"):
+		return `: the file seems to be JSON; with its keys in place of source and target, this converts it: jq -r '[.source, .target] | join("\t")'`
+	case strings.HasSuffix(strings.TrimSuffix(l.name, ".gz"), ".csv"):
+		return ": the file seems to be CSV: write its two columns with a tab between them, or as two files, source and target"
+	}
+	return ""
 }
 
 // next reads a line without its line feed.

@@ -143,6 +143,9 @@ func (c Translation) Reader(v task.Vocabularies) task.Reader {
 	r.FileOf = func(path string) ([]task.Example, []string, error) {
 		corpus := Corpus{Pairs: path}
 		if source, target, two := strings.Cut(path, ","); two {
+			if source == "" || target == "" {
+				return nil, nil, fmt.Errorf("%q does not name two files: write SOURCE,TARGET", path)
+			}
 			corpus = Corpus{Source: source, Target: target}
 		}
 		examples, hashes, notes, err := Translation{}.examples(v, corpus)

@@ -238,6 +238,7 @@ func TestOpenRefuses(t *testing.T) {
 	dir := folder(t, map[string]string{
 		"a.en": source, "a.de": target, "short.de": "1\n2\n", "empty.en": "", "empty.de": "", "bad.en": "\xff\n\xff\n", "bad.de": "a\nb\n",
 		"no.tsv": "no tab\nneither\n", "most.en": "\n\nx\n", "most.de": "a\nb\nc\n", "wide.en": "\xff\xfea\x00\n\x00", "wide.de": "a\n",
+		"pairs.jsonl": "{\"source\": \"a\", \"target\": \"b\"}\n", "pairs.csv": "a,b\n",
 		"blank.de": strings.Repeat("\n", 300), "single.en": "x\n", "single.de": "y\n",
 	})
 	list := func(c ...Corpus) []Corpus { return c }
@@ -253,6 +254,8 @@ func TestOpenRefuses(t *testing.T) {
 		"useless share":  {Translation{Training: list(two("a")), Validation: list(two("a")), Test: list(two("a")), HeldOut: 0.1}, "held_out is 0.1, but"},
 		"length":         {Translation{Training: list(two("a")), MaxLength: -3}, "max_length is -3"},
 		"missing":        {Translation{Training: list(two("none"))}, "none.en: no such file"},
+		"JSON":           {Translation{Training: list(Corpus{Pairs: "pairs.jsonl"})}, `no tab between source and target: the file seems to be JSON; with its keys in place of source and target, this converts it: jq -r '`},
+		"CSV":            {Translation{Training: list(Corpus{Pairs: "pairs.csv"})}, "no tab between source and target: the file seems to be CSV: write its two columns with a tab between them"},
 		"missing target": {Translation{Training: list(Corpus{Source: "a.en", Target: "none"})}, "none: no such file"},
 		"shorter":        {Translation{Training: list(Corpus{Source: "a.en", Target: "short.de"})}, "line 3 of " + filepath.Join(dir, "a.en") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
 		"longer":         {Translation{Training: list(Corpus{Source: "short.de", Target: "a.de"})}, "line 3 of " + filepath.Join(dir, "a.de") + " has no partner: " + filepath.Join(dir, "short.de") + " ends after line 2"},
@@ -274,6 +277,15 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	if err := (Translation{Training: list(two("a")), Choice: subword.Choice{TokenizerFile: "x", TokenizerSize: 300}}).Validate(); err == nil {
 		t.Error("a file and a size are accepted")
+	}
+}
+
+// A single file in place of the folder of the corpora is an error that says where it belongs.
+func TestPathOfAFile(t *testing.T) {
+	dir := folder(t, map[string]string{"pairs.tsv": "a\tb\n"})
+	_, err := Translation{Path: filepath.Join(dir, "pairs.tsv"), Training: []Corpus{two("a")}, Choice: subword.Choice{TokenizerSize: 300}}.Open()
+	if err == nil || !strings.Contains(err.Error(), `write a file of pairs, source TAB target, as task.training=[{"pairs": "FILE"}]`) {
+		t.Error(err)
 	}
 }
 
