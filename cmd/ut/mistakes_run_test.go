@@ -13,7 +13,7 @@ var modelMistakes = []mistake{
 	{"eval nowhere", 1, "nowhere is not a run directory: it does not exist", ""},
 	{"compare {run} nowhere", 1, "nowhere does not exist: name a run directory or a folder of runs", ""},
 	{"metrics {run} nowhere", 1, "nowhere does not exist", ""},
-	{"eval {run} --set model.width=5", 1, "model.width=5: only the places of files can be set", ""},
+	{"eval {run} --set model.width=5", 1, "model.width=5 cannot be set: the task reads no files", ""},
 	{"export {run} --out {file}", 1, "{file} is a file: name a folder", ""},
 	{"eval {folder}", 1, "{folder} is not a run directory", ""},
 	{"eval {file}", 1, "{file} is not a run directory: it is a file", ""},
