@@ -110,7 +110,7 @@ func TestRunFindsItsData(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	check(dir, r, nowhere, false) // as an error names it
+	check(dir, r, nowhere, false)                                       // as an error names it
 	if err := os.Remove(filepath.Join(dir, "paths.json")); err != nil { // as in runs of earlier versions
 		t.Fatal(err)
 	}
