@@ -20,6 +20,7 @@ const (
 	panelWidth, panelHeight = 170, 110
 	panelsARow              = 5
 	barsHeight              = 60
+	captionHeight           = 20
 )
 
 // SVG draws the panels.
@@ -30,10 +31,11 @@ func (h Histograms) SVG() []byte {
 	}
 	rows := (len(h.Panels) + panelsARow - 1) / panelsARow
 	var s svg
-	s.open(panelsARow*panelWidth, rows*panelHeight, h.Title)
+	s.open(panelsARow*panelWidth, rows*panelHeight+captionHeight, h.Title)
 	for i, p := range h.Panels {
 		p.draw(&s, i%panelsARow*panelWidth+10, i/panelsARow*panelHeight+15, values, h.Unit)
 	}
+	s.text(10, float64(rows*panelHeight+captionHeight-6), "start", "from left to right: "+h.Unit+"; height of a bar: its share of the panel")
 	return s.close()
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"universal-transformer/experiment/recipes"
-	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/task/babi"
@@ -207,41 +206,6 @@ func (p *page) babiPonder(t paper.Table) {
 			p.draw(r.Family+"/ponder.svg", fmt.Sprintf("Ponder times of %s, task by task", r.Family), drawing)
 		}
 	}
-}
-
-// factHistograms draws the ponder times of a row by the number of supporting facts, of tasks 1 to 3 and of all solved tasks; nil if there are none.
-func factHistograms(list []babiTask) []byte {
-	var panels []plot.Panel
-	for _, of := range []struct {
-		title string
-		tasks []babiTask
-	}{{"task %d", firstThree(list)}, {"solved, %d facts", solved(list)}} {
-		by := bySupports(of.tasks, babiTask.allSeeds)
-		for n := 1; n <= 3; n++ {
-			if positions, mean, deviation := by[n].Moments(); positions > 0 {
-				panels = append(panels, plot.Panel{Title: fmt.Sprintf(of.title+": %.1f ± %.1f", n, mean, deviation), Counts: by[n].Positions})
-			}
-		}
-	}
-	if len(panels) == 0 {
-		return nil
-	}
-	return plot.Histograms{Title: "ponder times by the number of supporting facts", Unit: "steps", Panels: panels}.SVG()
-}
-
-// histograms draws the ponder times of a row, task by task; nil if there are none.
-func histograms(list []babiTask) []byte {
-	var panels []plot.Panel
-	for _, s := range list {
-		sum := allFacts(s.allSeeds())
-		if n, mean, deviation := sum.Moments(); n > 0 {
-			panels = append(panels, plot.Panel{Title: fmt.Sprintf("task %d: %.1f ± %.1f", s.task, mean, deviation), Counts: sum.Positions})
-		}
-	}
-	if len(panels) == 0 {
-		return nil
-	}
-	return plot.Histograms{Title: "ponder times by task", Unit: "steps", Panels: panels}.SVG()
 }
 
 // babiAttention shows whether attention gets sharper from step to step, around the supporting facts.

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 )
@@ -180,4 +181,48 @@ func depths(list []babiTask) string {
 		texts = append(texts, fmt.Sprintf("%s (%s)", numbered(byDepth[steps]), count(steps, "step")))
 	}
 	return and(texts)
+}
+
+// factHistograms draws the ponder times of a row by the number of supporting facts, of tasks 1 to 3 and of all solved tasks; nil if there are none.
+func factHistograms(list []babiTask) []byte {
+	var panels []plot.Panel
+	add := func(title string, times measure.PonderTimes) {
+		if positions, mean, deviation := times.Moments(); positions > 0 {
+			panels = append(panels, plot.Panel{Title: fmt.Sprintf("%s: %.1f ± %.1f", title, mean, deviation), Counts: times.Positions})
+		}
+	}
+	for _, s := range firstThree(list) {
+		add(taskTitle(s), s.allSeeds()[s.task])
+	}
+	by := bySupports(solved(list), babiTask.allSeeds)
+	for n := 1; n <= 3; n++ {
+		add("solved, "+count(n, "fact"), by[n])
+	}
+	if len(panels) == 0 {
+		return nil
+	}
+	return plot.Histograms{Title: "ponder times by the number of supporting facts", Unit: "steps", Panels: panels}.SVG()
+}
+
+// taskTitle is the title of a task in a figure, which says if the task fails: "task 3 (fails)".
+func taskTitle(s babiTask) string {
+	if s.best > paper.BabiFails {
+		return fmt.Sprintf("task %d (fails)", s.task)
+	}
+	return fmt.Sprintf("task %d", s.task)
+}
+
+// histograms draws the ponder times of a row, task by task; nil if there are none.
+func histograms(list []babiTask) []byte {
+	var panels []plot.Panel
+	for _, s := range list {
+		sum := allFacts(s.allSeeds())
+		if n, mean, deviation := sum.Moments(); n > 0 {
+			panels = append(panels, plot.Panel{Title: fmt.Sprintf("%s: %.1f ± %.1f", taskTitle(s), mean, deviation), Counts: sum.Positions})
+		}
+	}
+	if len(panels) == 0 {
+		return nil
+	}
+	return plot.Histograms{Title: "ponder times by task", Unit: "steps", Panels: panels}.SVG()
 }
