@@ -26,11 +26,13 @@ type pairJSON struct {
 
 // scoreJSON is the score of a pair, or why it has none.
 type scoreJSON struct {
-	LogProb      *float64  `json:"log_prob,omitempty"` // of the whole target, natural logarithm
-	Tokens       []string  `json:"tokens,omitempty"`
-	LogProbs     []float64 `json:"log_probs,omitempty"` // of each token, given those before it
-	UnknownCount int       `json:"unknown_count"`       // number of tokens that the model does not know
-	Error        string    `json:"error,omitempty"`
+	LogProb       *float64  `json:"log_prob,omitempty"` // of the whole target, natural logarithm
+	Tokens        []string  `json:"tokens,omitempty"`
+	LogProbs      []float64 `json:"log_probs,omitempty"`      // of each token, given those before it
+	UnknownCount  int       `json:"unknown_count"`            // number of tokens of the target that the model does not know
+	Unknown       []string  `json:"unknown,omitempty"`        // these tokens
+	UnknownSource []string  `json:"unknown_source,omitempty"` // tokens of the source that the model does not know
+	Error         string    `json:"error,omitempty"`
 }
 
 // results is the answer of /v1/score and /v1/classify: a result for each text, in their order.
@@ -100,7 +102,7 @@ func newScore(f pipeline.Scored) scoreJSON {
 	for _, p := range f.LogProbs {
 		sum += p
 	}
-	return scoreJSON{LogProb: &sum, Tokens: f.Tokens, LogProbs: f.LogProbs, UnknownCount: f.UnknownCount}
+	return scoreJSON{LogProb: &sum, Tokens: f.Tokens, LogProbs: f.LogProbs, UnknownCount: f.UnknownCount, Unknown: f.Unknown, UnknownSource: f.UnknownSource}
 }
 
 // inputRequest is the body of /v1/classify.

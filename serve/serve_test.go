@@ -268,7 +268,7 @@ func copied(t testing.TB, name string) string {
 	return dir
 }
 
-// A choice has the tokens of its prompt that the model does not know, also in a stream; fields that ask for nothing change nothing.
+// A choice has the tokens of its prompt that the model does not know, also in a stream, and a score those of its target and of its source; fields that ask for nothing change nothing.
 // Caught when planted: no unknown tokens in a stream, those of another choice.
 func TestUnknownTokens(t *testing.T) {
 	_, web := opened(t, Options{}, "../pipeline/testdata/version-0.2/pairs")
@@ -281,5 +281,12 @@ func TestUnknownTokens(t *testing.T) {
 	if _, text := send(t, web, http.MethodPost, "/v1/completions", `{"prompt": ["30", "3☃"], "stream": true`+idle); !strings.Contains(text, `"unknown":["☃"]`) ||
 		strings.Count(text, "unknown") != 1 || strings.Index(text, "unknown") < strings.LastIndex(text, `"index":1,"logprobs":null,"finish_reason":"`) {
 		t.Errorf("stream: %s", text)
+	}
+	scores := post[results[scoreJSON]](t, web, "/v1/score", `{"pairs": [{"source": "3☃", "target": "1☂"}, {"source": "30", "target": "1"}]}`).Data
+	if s := scores[0]; fmt.Sprint(s.Unknown, s.UnknownSource, s.UnknownCount) != "[☂] [☃] 1" {
+		t.Errorf("score %+v", s)
+	}
+	if s := scores[1]; s.Unknown != nil || s.UnknownSource != nil || s.UnknownCount != 0 {
+		t.Errorf("score %+v", s)
 	}
 }
