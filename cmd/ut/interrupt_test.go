@@ -227,7 +227,11 @@ func TestPipesAreRefused(t *testing.T) {
 				ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 				defer stop()
 				said, err := exec.CommandContext(ctx, program, args...).CombinedOutput()
-				if err == nil || !strings.Contains(string(said), " is a pipe: name a file") {
+				want := " is a pipe: name a file"
+				if name != "" {
+					want = filepath.Join(dir, name) + ": damaged: it is a pipe: restore the file"
+				}
+				if err == nil || !strings.Contains(string(said), want) {
 					t.Errorf("%v, %q", err, said)
 				}
 			})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -49,8 +50,11 @@ func TestOwnText(t *testing.T) {
 	if r := ut(t, "trace", run, "--input", "r\u20acd \u20ac7"); r.code != 0 || r.stderr != "ut: 3 unknown tokens are read as <unknown>: \"\u20ac\", \"7\"\n" {
 		t.Errorf("a trace of unknown tokens says %+v", r)
 	}
-	lines := filepath.Join(t.TempDir(), "lines")
-	if r := ut(t, tiny(lines, "task.lines=true", "task.tokenizer=whitespace", "task.held_out=0.3")...); r.code != 0 {
+	lines, numbered := filepath.Join(t.TempDir(), "lines"), ""
+	for i := range 60 {
+		numbered += fmt.Sprintf("so much depends upon wheel barrow %d\n", i)
+	}
+	if r := ut(t, tiny(lines, "task.path="+write(t, "lines.txt", numbered), "task.lines=true", "task.tokenizer=whitespace", "task.held_out=0.3")...); r.code != 0 {
 		t.Fatal(r.stderr)
 	}
 	if got := succeeds(t, "data", "sample", lines, "--count", "2", "--split", "test"); strings.Count(got, "so much depends upon") != 2 {
@@ -137,7 +141,15 @@ func TestDataSample(t *testing.T) {
 // order. Bad lines are reported and keep their places, with --json as objects with the error.
 // Caught when planted: alternatives in another order, a sum over all alternatives, the perplexity of bits; an empty line in JSON.
 func TestScore(t *testing.T) {
-	path := write(t, "t.txt", strings.Repeat("the keys are here\nthe key is here\nthe old keys are there\nthe red key is there\n", 40))
+	var content strings.Builder
+	for _, colour := range []string{"", "red ", "blue ", "green ", "white ", "black "} {
+		for _, age := range []string{"", "old ", "new ", "worn ", "lost ", "found "} {
+			for _, rest := range []string{"keys are here", "key is here", "keys are there", "key is there"} {
+				fmt.Fprintf(&content, "the %s%s%s\n", colour, age, rest)
+			}
+		}
+	}
+	path := write(t, "t.txt", content.String())
 	run := filepath.Join(t.TempDir(), "run")
 	succeeds(t, "train", "own-text", "--out", run, "--set", "task.path="+path, "--set", "task.lines=true", "--set", "task.tokenizer=whitespace", "--set", "model.width=16",
 		"--set", "model.heads=2", "--set", "model.transition.filter=16", "--set", "model.halting.steps=1", "--set", "training.steps=60", "--set", "training.evaluate_every=30",
