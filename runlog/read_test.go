@@ -11,7 +11,7 @@ import (
 	"universal-transformer/runlog"
 )
 
-// makeUnreadable puts a file in a path that nobody can open: a link to itself.
+// makeUnreadable replaces a file by a link to itself, which cannot be opened.
 func makeUnreadable(t *testing.T, path string) {
 	t.Helper()
 	if err := os.RemoveAll(path); err != nil {

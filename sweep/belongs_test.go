@@ -52,7 +52,7 @@ func TestMismatch(t *testing.T) {
 }
 
 // A result with a configuration that only another version knows is not that of the cell: it is of another configuration if known fields differ, and
-// otherwise nobody can tell, which is an error that names the file and what to do. No cell takes it for its own, and no summary counts it.
+// otherwise the two cannot be compared, which is an error that names the file and what to do. No cell takes it for its own, and no summary counts it.
 // Caught when planted: the result taken for that of the cell; the fields that are known not compared.
 func TestResultWithUnknownFields(t *testing.T) {
 	cells := smallCells(t, t.TempDir())

@@ -63,8 +63,8 @@ func (c Cell) types() experiment.Extensions {
 // header returns the part of the result that is known before training.
 func (c Cell) header() Header { return Header{Recipe: c.Recipe, Seed: c.Run.Seed, Set: c.Set} }
 
-// Done reads the result if it exists. It is an error if nobody can tell whether its configuration is that of the cell, because another version wrote it with
-// fields that this one does not know.
+// Done reads the result if it exists. If another version wrote its configuration with fields that this one does not know, and all other fields are those of
+// the cell, the two cannot be compared, which is an error.
 func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 	path := c.File()
 	r, err = Read(path)

@@ -50,17 +50,17 @@ func seedAverages(list []babiTask) []float64 {
 	return averages
 }
 
-// babiCells returns the paper's figure, our best, the range of what seeds with the same validation errors would give, and our mean with the
-// number of seeds.
+// babiCells returns the paper's figures, our best, the range of what seeds with the same validation errors would give, and our mean over seeds with
+// its deviation and the number of seeds.
 func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
 	said, list := paper.PublishedBabi(r.Family), p.book.babiTasks(t, r)
 	cells := [4]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", "", ""}
 	if len(said.Seeds) > 0 {
-		over := 0.0
+		var means []float64
 		for _, s := range said.Seeds {
-			over += s[0] / float64(len(said.Seeds))
+			means = append(means, s[0])
 		}
-		cells[0] += fmt.Sprintf(", mean over seeds %.2f", over)
+		cells[0] += fmt.Sprintf(", mean over seeds %.2f", mean(means))
 	}
 	a := averageBabi(list)
 	if a.tasks == 0 {

@@ -65,15 +65,16 @@ func comparePart[T Float](t *testing.T, one *Matmul, a, b, whole []T, accumulate
 // Caught when planted: partial sums added in another order; a vector beyond the columns.
 func TestPartialSumsOfWideColumns(t *testing.T) {
 	for _, set := range sets {
-		t.Run(string(set.Level)+"/float32", func(t *testing.T) { compareWidths[float32](t, set.Gemm[dtypes.Float32]) })
-		t.Run(string(set.Level)+"/float64", func(t *testing.T) { compareWidths[float64](t, set.Gemm[dtypes.Float64]) })
+		if g := set.Gemm[dtypes.Float32]; len(g.gemvSplitK) > 0 { // other kernels add all terms in order
+			t.Run(string(set.Level)+"/float32", func(t *testing.T) { compareWidths[float32](t, g) })
+		}
+		if g := set.Gemm[dtypes.Float64]; len(g.gemvSplitK) > 0 {
+			t.Run(string(set.Level)+"/float64", func(t *testing.T) { compareWidths[float64](t, g) })
+		}
 	}
 }
 
 func compareWidths[T Float](t *testing.T, kernel *Gemm) {
-	if len(kernel.gemvSplitK) == 0 {
-		t.Skip("no kernel")
-	}
 	rng := rand.New(rand.NewSource(4))
 	narrow := *kernel
 	narrow.gemvSplitK = kernel.gemvSplitK[:1]

@@ -21,7 +21,7 @@ func (g *Matmul) ReadRight(few bool, rows int) {
 	}
 }
 
-// ReadWhole reads b in place if its rows consist of whole vectors.
+// ReadWhole chooses to read b in place if its rows consist of whole vectors.
 func (g *Matmul) ReadWhole() {
 	if g.CanReadDirectly() {
 		g.Reading = InPlace
