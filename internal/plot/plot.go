@@ -90,8 +90,13 @@ func (s *svg) dot(x, y float64, shape, colour, text string) {
 // coordinate formats a coordinate with a tenth of a pixel.
 func coordinate(v float64) string { return strconv.FormatFloat(math.Round(v*10)/10, 'f', -1, 64) }
 
-// number formats a value in a few digits.
-func number(v float64) string { return strconv.FormatFloat(v+0, 'g', 4, 64) } // adding 0 makes -0 0
+// number formats a value in a few digits, with an exponent from a million on.
+func number(v float64) string {
+	if v == math.Round(v) && math.Abs(v) < 1e6 {
+		return strconv.FormatFloat(v+0, 'f', 0, 64) // adding 0 makes -0 0
+	}
+	return strconv.FormatFloat(v, 'g', 4, 64)
+}
 
 // longest is the number of letters of the longest text.
 func longest(texts []string) int {

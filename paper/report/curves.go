@@ -32,8 +32,13 @@ var alongAxes = []alongAxis{
 	{"time", func(c *sweep.Curve, i int) float64 { return c.Seconds[i] / 60 }, func(c *sweep.Curve) bool { return c.Seconds != nil }, "minutes", "hours", 60, 300},
 }
 
-// curvesFigure returns the file name of a table's learning curves.
-func curvesFigure(t paper.Table, along string) string { return t.Name() + "-curves-" + along + ".svg" }
+// curvesFigure returns the file name of the learning curves of a table, or of the nth block of its rows if it has several.
+func curvesFigure(t paper.Table, n int, along string) string {
+	if len(blocks(t)) == 1 {
+		return fmt.Sprintf("%s-curves-%s.svg", t.Name(), along)
+	}
+	return fmt.Sprintf("%s-curves-%d-%s.svg", t.Name(), n+1, along)
+}
 
 // withCurve returns the runs that recorded a curve.
 func withCurve(runs []run) []run {
@@ -46,10 +51,10 @@ func (p *page) curvesLink(t paper.Table) string {
 	if len(runs) == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" [Learning curves](%s) of %s.", path.Join(p.folder, curvesFigure(t, alongAxes[0].name)), count(len(runs), "run"))
+	return fmt.Sprintf(" [Learning curves](%s#learning-curves) of %s.", path.Join(p.folder, t.Name()+".md"), count(len(runs), "run"))
 }
 
-// curves draws the learning curves of a table over updates, and over time if runs recorded it.
+// curves draws the learning curves of each block of a table over updates, and over time if runs recorded it.
 func (p *page) curves(t paper.Table) {
 	all := p.book.table(t)
 	runs := withCurve(all)
@@ -61,15 +66,18 @@ func (p *page) curves(t paper.Table) {
 		p.printf(" %s of %s recorded a curve; results of earlier versions have none.", thousands(len(runs)), count(len(all), "run"))
 	}
 	p.printf("\n\n")
-	for _, along := range alongAxes {
-		if drawn := p.multiples(t, along); len(drawn.Panels) > 0 {
-			p.draw(curvesFigure(t, along.name), drawn.Title, drawn.SVG())
+	for n, block := range blocks(t) {
+		for _, along := range alongAxes {
+			if drawn := p.multiples(t, block, along); len(drawn.Panels) > 0 {
+				p.draw(curvesFigure(t, n, along.name), drawn.Title, drawn.SVG())
+			}
 		}
 	}
 }
 
-// multiples returns a small chart for each column of a table, with a line for each run.
-func (p *page) multiples(t paper.Table, along alongAxis) plot.Multiples {
+// multiples returns a small chart for each column of a table, with a line for each run of a block of rows.
+func (p *page) multiples(t paper.Table, block string, along alongAxis) plot.Multiples {
+	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r paper.Row) bool { return r.Block != block })
 	unit, scale := along.fine, 1.0
 	for _, r := range withCurve(p.book.table(t)) {
 		if along.has(r.Curve) && along.of(r.Curve, len(r.Curve.Updates)-1) > along.maximum {
@@ -77,6 +85,9 @@ func (p *page) multiples(t paper.Table, along alongAxis) plot.Multiples {
 		}
 	}
 	m := plot.Multiples{Title: fmt.Sprintf("Table %d: validation cross entropy over %s", t.Number, unit)}
+	if block != "" {
+		m.Title += ": " + block
+	}
 	for _, c := range t.Columns {
 		panel := plot.Lines{Title: columnTitle(c), LogY: true, Floor: lowestNats}
 		for _, row := range t.Rows {

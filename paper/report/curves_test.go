@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"universal-transformer/internal/browsertest"
+	"universal-transformer/paper"
 	"universal-transformer/sweep"
 )
 
@@ -21,31 +22,35 @@ func curved(t *testing.T, recipe string, seed uint64, times bool) sweep.Result {
 	return r
 }
 
-// A table has learning curves of the results that recorded them, over updates, and over time where it is known; other results have none, silently.
-// Caught when planted: the columns of another row, a ring at the last checkpoint, seconds in place of minutes, a figure without lines.
+// Each block of a table has learning curves of the results that recorded them, over updates, and over time where it is known; other results have
+// none, silently.
+// Caught when planted: the columns of another row, a ring at the last checkpoint, seconds in place of minutes, a figure without lines, the rows of
+// all blocks in each figure.
 func TestLearningCurves(t *testing.T) {
 	results := []sweep.Result{
 		curved(t, "algorithmic/copy", 1, true), curved(t, "algorithmic/copy", 2, false), curved(t, "algorithmic-lstm/reverse", 1, false), decoded(t, "algorithmic-lstm/copy", 1, 3),
 		answered(t, "babi-10k-single/task01", 1, 1, 0, 0),
 	}
-	pages := render(t, results, "[Learning curves](results/table4-curves-updates.svg) of 3 runs.")
+	pages := render(t, results, "[Learning curves](results/table4.md#learning-curves) of 3 runs.")
 	page := string(pages.Files["table4.md"])
 	for _, want := range []string{
 		"a ring marks the selected checkpoint. Label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats. Values of at most 1e-06 are drawn at the mark ≤ 1e-06. 3 of 4 runs recorded a curve; results of earlier versions have none.\n",
-		"\n![Table 4: validation cross entropy over updates](table4-curves-updates.svg)\n", "\n![Table 4: validation cross entropy over minutes](table4-curves-time.svg)\n",
+		"\n![Table 4: validation cross entropy over updates: " + paper.PapersPositions + "](table4-curves-1-updates.svg)\n\n![Table 4: validation cross entropy over updates: " + paper.OtherPositions + "](table4-curves-2-updates.svg)\n",
+		"](table4-curves-2-updates.svg)\n\n![Table 4: validation cross entropy over minutes: " + paper.OtherPositions + "](table4-curves-2-time.svg)\n",
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in %s", want, page)
 		}
 	}
-	updates, minutes := string(pages.Files["table4-curves-updates.svg"]), string(pages.Files["table4-curves-time.svg"])
+	updates, minutes := string(pages.Files["table4-curves-2-updates.svg"]), string(pages.Files["table4-curves-2-time.svg"])
 	for name, c := range map[string]struct {
 		svg          string
 		lines, rings int
 		texts        []string
 	}{
-		"updates": {updates, 3, 3, []string{">copy<", ">reverse<", ">algorithmic<", ">algorithmic-lstm<", ">3000<", ">≤ 1e-06<"}},
-		"minutes": {minutes, 1, 1, []string{">copy<", ">algorithmic<", ">10<"}},
+		"first block": {string(pages.Files["table4-curves-1-updates.svg"]), 1, 1, []string{">reverse<", ">algorithmic-lstm<", ">3000<"}},
+		"updates":     {updates, 2, 2, []string{">copy<", ">algorithmic<", ">3000<", ">≤ 1e-06<"}},
+		"minutes":     {minutes, 1, 1, []string{">copy<", ">algorithmic<", ">10<"}},
 	} {
 		if lines, rings := strings.Count(c.svg, "<polyline"), strings.Count(c.svg, "<circle"); lines != c.lines || rings != c.rings {
 			t.Errorf("%s: %d lines with %d rings, want %d and %d", name, lines, rings, c.lines, c.rings)
@@ -72,7 +77,7 @@ func TestUnitsOfCurves(t *testing.T) {
 	r := curved(t, "algorithmic/copy", 1, true)
 	r.Step, r.Curve.Updates[2], r.Curve.Seconds[2] = 40_000, 40_000, 7*3600
 	pages := render(t, []sweep.Result{r})
-	for file, want := range map[string]string{"table4-curves-updates.svg": "over thousands of updates", "table4-curves-time.svg": "over hours"} {
+	for file, want := range map[string]string{"table4-curves-2-updates.svg": "over thousands of updates", "table4-curves-2-time.svg": "over hours"} {
 		if svg := string(pages.Files[file]); !strings.Contains(svg, want) || strings.Contains(svg, "e+") {
 			t.Errorf("%s: no %q in %s", file, want, svg)
 		}

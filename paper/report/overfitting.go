@@ -87,23 +87,89 @@ func (p *page) overfitting() {
 			p.draw("table1-overfitting-"+s.Name+".svg", m.Title, m.SVG())
 		}
 	}
+	p.errorsInTraining()
 }
 
-// trainingCurves draws training and validation of the Transformer and of the Universal Transformer, task by task.
+// withErrors returns the runs whose curves have the errors of training and validation.
+func withErrors(runs []run) []run {
+	return slices.DeleteFunc(runs, func(r run) bool { return r.Curve.TrainingErrors == nil || r.Curve.ValidationErrors == nil })
+}
+
+// errorsInTraining compares the errors of training with those of validation, as overfitting does for cross entropies. It writes nothing if no run
+// recorded them.
+func (p *page) errorsInTraining() {
+	var rows [][]string
+	for _, s := range paper.BabiSettings {
+		for _, m := range paper.BabiModels {
+			var training, lowest, end []float64
+			for _, c := range paper.Table1().Columns {
+				for _, r := range withErrors(p.book.trained("babi-"+s.Name+m.Suffix, c.Name)) {
+					wrong, last := r.Curve.ValidationErrors, len(r.Curve.Updates)-1
+					training, lowest, end = append(training, 100*r.Curve.TrainingErrors[last]), append(lowest, 100*slices.Min(wrong)), append(end, 100*wrong[last])
+				}
+			}
+			if n := len(end); n > 0 {
+				rows = append(rows, []string{s.Title, m.Title, fmt.Sprint(n), fmt.Sprintf("%.2f", mean(training)), fmt.Sprintf("%.2f", mean(lowest)), fmt.Sprintf("%.2f", mean(end))})
+			}
+		}
+	}
+	if len(rows) == 0 {
+		return
+	}
+	p.printf("The same in wrong answers, in percent, of the runs whose results have them; those of earlier versions do not. The lowest validation error of a run is one of many, and so too low.\n\n")
+	p.head("setting", "model", "runs", "training at the end", "validation, lowest", "validation at the end")
+	for _, row := range rows {
+		p.row(row...)
+	}
+	p.printf("\n")
+	for _, s := range paper.BabiSettings {
+		if m := p.errorCurves(s.Name, s.Title); len(m.Panels) > 0 {
+			p.draw("table1-errors-"+s.Name+".svg", m.Title, m.SVG())
+		}
+	}
+}
+
+// trainingCurves draws the cross entropies of training and validation of the Transformer and of the Universal Transformer, task by task.
 func (p *page) trainingCurves(setting, title string) plot.Multiples {
 	m := plot.Multiples{Title: "Training and validation cross entropy over updates: " + title}
+	p.addPanels(&m, setting, plot.Lines{LogY: true, Floor: lowestNats}, func(runs []run) []run { return runs },
+		func(c *sweep.Curve) (training, validation []float64) { return c.TrainingNats, c.Validation })
+	return m
+}
+
+// errorCurves draws their errors, in percent, of the runs that recorded them.
+func (p *page) errorCurves(setting, title string) plot.Multiples {
+	m := plot.Multiples{Title: "Wrong answers in training and validation over updates, %: " + title}
+	percent := func(shares []float64) (out []float64) {
+		for _, v := range shares {
+			out = append(out, 100*v)
+		}
+		return out
+	}
+	p.addPanels(&m, setting, plot.Lines{}, withErrors,
+		func(c *sweep.Curve) (training, validation []float64) {
+			return percent(c.TrainingErrors), percent(c.ValidationErrors)
+		})
+	return m
+}
+
+// addPanels adds a panel of each task to a figure, with training and validation of the Transformer and of the Universal Transformer: of those runs
+// that are kept, the one with the lowest validation.
+func (p *page) addPanels(m *plot.Multiples, setting string, empty plot.Lines, kept func([]run) []run, of func(*sweep.Curve) (training, validation []float64)) {
 	panels := map[string]*plot.Lines{}
 	for _, model := range paper.BabiModels[:2] {
 		for _, c := range paper.Table1().Columns {
-			runs := p.book.trained("babi-"+setting+model.Suffix, c.Name)
+			runs := kept(p.book.trained("babi-"+setting+model.Suffix, c.Name))
 			if len(runs) == 0 {
 				continue
 			}
 			r := chosen(runs)
 			if panels[r.column] == nil {
-				panels[r.column] = &plot.Lines{LogY: true, Floor: lowestNats}
+				panel := empty
+				panels[r.column] = &panel
 			}
-			training, validation := curvePoints(r.Curve, r.Curve.TrainingNats), curvePoints(r.Curve, r.Curve.Validation)
+			trainingValues, validationValues := of(r.Curve)
+			training, validation := curvePoints(r.Curve, trainingValues), curvePoints(r.Curve, validationValues)
 			panels[r.column].Series = append(panels[r.column].Series,
 				plot.Series{Name: model.Title + ", training", Points: training}, plot.Series{Name: model.Title + ", validation", Points: validation})
 		}
@@ -121,12 +187,11 @@ func (p *page) trainingCurves(setting, title string) plot.Multiples {
 			}
 		}
 	}
-	return m
 }
 
-// curvePoints returns the points of cross entropies over updates.
-func curvePoints(c *sweep.Curve, nats []float64) (points []plot.Point) {
-	for i, v := range nats {
+// curvePoints returns the points of values over updates.
+func curvePoints(c *sweep.Curve, values []float64) (points []plot.Point) {
+	for i, v := range values {
 		points = append(points, plot.Point{X: float64(c.Updates[i]), Y: v})
 	}
 	return points

@@ -29,7 +29,7 @@ func TestOverfits(t *testing.T) {
 // those that did not end at perfect validation, beside those of the Universal Transformer, and has joint models, too. By hand: of the runs of task 2,
 // validation ends at .9 and .75, of task 3 at .25; the mean of the lowest .9, .5 and .25 is .55, that of the ends .633.
 // Caught when planted: one run of each task; a stand-in counted; runs without training counted; runs that end otherwise counted as perfect, or "perfect" not; perfect
-// ones among those judged; a claim that fails in one of two models called contradicted, or one that holds in one of three not; joint models left out.
+// ones among those judged; shares in place of percent, or runs without errors, in the table of errors; a claim that fails in one of two models called contradicted, or one that holds in one of three not; joint models left out.
 func TestOverfittingPage(t *testing.T) {
 	const family = "babi-1k-single-transformer/"
 	withCurve := func(r sweep.Result, stopped string, validation float64, training []float64, curve ...float64) sweep.Result {
@@ -38,6 +38,7 @@ func TestOverfittingPage(t *testing.T) {
 	}
 	falling := []float64{1, 0.5, 0.25}
 	overfit := withCurve(answered(t, family+"task02", 2, 2, 9, 9), "patience", 0.5, falling, 1, 0.5, 0.75)
+	overfit.Curve.TrainingErrors, overfit.Curve.ValidationErrors = []float64{0.5, 0.25, 0.0625}, []float64{0.75, 0.375, 0.5}
 	neither := withCurve(answered(t, family+"task03", 1, 3, 9, 9), "patience", 0.25, falling, 1, 0.5, 0.25)
 	perfect := withCurve(answered(t, family+"task04", 1, 4, 9, 9), "perfect", 0.25, falling, 1, 0.25, 0.75)
 	earlier := withCurve(answered(t, family+"task05", 1, 5, 9, 9), "accuracy", 0.25, falling, 1, 0.5, 0.25)
@@ -49,6 +50,12 @@ func TestOverfittingPage(t *testing.T) {
 	}, "| contradicted | in words | runs that overfit, without those that ended at perfect validation: 1 of 3 of 1k single (UT 0 of 0); test errors ", "; 0 of all 3 runs ended at perfect validation, where training ended |")
 	if want := "| 1k, single | Transformer | 3 | 1 | 0 | 2 | 0.250 | 0.550 | 0.633 |\n"; !strings.Contains(string(pages.Files["table1.md"]), want) {
 		t.Errorf("table1.md lacks %q", want)
+	}
+	if want := "| 1k, single | Transformer | 1 | 6.25 | 37.50 | 50.00 |\n"; !strings.Contains(string(pages.Files["table1.md"]), want) {
+		t.Errorf("table1.md lacks %q", want)
+	}
+	if figure := string(pages.Files["table1-errors-1k-single.svg"]); strings.Count(figure, "supporting facts") != 1 || strings.Count(figure, "<polyline") != 2 || !strings.Contains(figure, ">60<") {
+		t.Errorf("errors of another task, or not in percent: %s", figure)
 	}
 	if figure := string(pages.Files["table1-overfitting-1k-single.svg"]); strings.Count(figure, "three supporting facts") != 1 || !strings.Contains(figure, "Transformer, training") {
 		t.Error("the figure lacks a task or a line")
