@@ -86,11 +86,7 @@ func (t Table) Titles(rows []Row) (titles []string) {
 var (
 	lowerRate = Unequal{
 		Fields: []string{"training.schedule.cosine.floor", "training.schedule.cosine.peak"},
-		Why:    "the rates of models with attention are too high for LSTMs that Muon trains; neither was chosen from the grid",
-	}
-	lowerPonder = Unequal{
-		Fields: []string{"training.ponder.weight"},
-		Why:    "it exists only with halting; at the weight of the authors' code, these models halt after one step",
+		Why:    "the rates of models with attention are too high for LSTMs that Muon trains; both rates are older than the searches",
 	}
 	latePonder = Unequal{
 		Fields: []string{"training.ponder.delay", "training.ponder.weight"},
@@ -101,6 +97,11 @@ var (
 		Why:    "the answer is read from the mean over all positions, as in the authors' code, not from the position of the question",
 	}
 )
+
+// lowerPonder is a weight of the cost of halting below the authors'.
+func lowerPonder(why string) Unequal {
+	return Unequal{Fields: []string{"training.ponder.weight"}, Why: "it exists only with halting; " + why}
+}
 
 // unequalBackends lists every row and column whose runs have other options of the backend than the row that they are compared with. The runs of
 // these rows are of a processor with AMX, and no row may be added.

@@ -7,7 +7,7 @@ func Table5() Table {
 	universal := figures("copy", "1.0 (1.0)", "double", "1.0 (1.0)", "reverse", "1.0 (1.0)")
 	return Table{
 		Number: 5, Title: "Learning to execute: copy, double and reverse numbers of up to 55 digits", Section: "section 3.5",
-		Preface: executePreface, Seen: []string{"the number of updates of double was chosen with the accuracy of the Universal Transformer at the maximum length known (docs/log.md, 2026-11-23). For the other columns it is not recorded. " + executeSeen}, Sets: executeSets(55), Rows: executeRows("memory", lstm, transformer, universal),
+		Preface: executePreface + "All are trained with Adam. ", Seen: []string{"the number of updates of double was chosen with the accuracy of the Universal Transformer at the maximum length known (docs/log.md, 2026-11-23). For the other columns it is not recorded. " + executeSeen}, Sets: executeSets(55), Rows: executeRows("memory", lstm, transformer, universal),
 		Columns: []Column{{Name: "copy", Title: "copy"}, {Name: "double", Title: "double"}, {Name: "reverse", Title: "reverse"}},
 	}
 }

@@ -56,7 +56,7 @@ func shown(how string) func(book) judgement {
 
 // What our data are where the paper's are not at hand, or too large.
 const (
-	tenth    = "trained on a tenth of the rows"
+	tenth    = "trained on a tenth to two fifths of the rows"
 	novels   = "trained on 27 million words or fewer"
 	captions = "Multi30k and news in place of WMT 2014"
 )

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
 
 	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
@@ -61,9 +62,12 @@ func (p *page) curves(t paper.Table) {
 	if len(runs) == 0 {
 		return
 	}
-	p.printf("## Learning curves\n\nValidation cross entropy in nats per token, on a logarithmic axis; a ring marks the selected checkpoint. Label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats. %s", lowestNote)
+	p.printf("## Learning curves\n\nValidation cross entropy in nats per token, on a logarithmic axis; a ring marks the selected checkpoint. Times are by the clock. Label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats. %s", lowestNote)
 	if len(runs) < len(all) {
 		p.printf(" %s of %s recorded a curve; results of earlier versions have none.", thousands(len(runs)), count(len(all), "run"))
+	}
+	if without := p.withoutCurves(t); len(without) > 0 {
+		p.printf(" No run of these rows did: %s.", strings.Join(without, "; "))
 	}
 	p.printf("\n\n")
 	for n, block := range blocks(t) {
@@ -73,6 +77,17 @@ func (p *page) curves(t paper.Table) {
 			}
 		}
 	}
+}
+
+// withoutCurves returns the titles of rows with runs none of which recorded a curve.
+func (p *page) withoutCurves(t paper.Table) []string {
+	var rows []paper.Row
+	for _, r := range t.Rows {
+		if runs := p.book.row(t, r); len(runs) > 0 && len(withCurve(runs)) == 0 {
+			rows = append(rows, r)
+		}
+	}
+	return t.Titles(rows)
 }
 
 // multiples returns a small chart for each column of a table, with a line for each run of a block of rows.
@@ -93,7 +108,7 @@ func (p *page) multiples(t paper.Table, block string, along alongAxis) plot.Mult
 		for _, row := range t.Rows {
 			for _, r := range withCurve(p.book.of(row.Family, c.Name)) {
 				if along.has(r.Curve) {
-					panel.Series = append(panel.Series, curveLine(r, along, scale))
+					panel.Series = append(panel.Series, curveLine(row.Title, r, along, scale))
 				}
 			}
 		}
@@ -109,9 +124,9 @@ func (p *page) multiples(t paper.Table, block string, along alongAxis) plot.Mult
 	return m
 }
 
-// curveLine returns the learning curve of a run.
-func curveLine(r run, along alongAxis, scale float64) plot.Series {
-	line := plot.Series{Name: r.family, Marked: slices.Index(r.Curve.Updates, r.BestStep) + 1}
+// curveLine returns the learning curve of a run, named by the title of its row.
+func curveLine(title string, r run, along alongAxis, scale float64) plot.Series {
+	line := plot.Series{Name: title, Marked: slices.Index(r.Curve.Updates, r.BestStep) + 1}
 	for i, nats := range r.Curve.Validation {
 		line.Points = append(line.Points, plot.Point{X: along.of(r.Curve, i) / scale, Y: nats})
 	}

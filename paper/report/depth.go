@@ -40,7 +40,7 @@ func (p *page) depth(files []DepthFile) {
 	}
 	p.printf(depthClaim+"%s\n\n", gaining, count(fixed, "model"), bestRules(files))
 	details := &page{files: p.files}
-	details.printf("# Depth\n\nAll points of [RESULTS.md](../RESULTS.md), section depth. Steps are means over the positions of the decoder or, without one, of the encoder. A rule needs the extra readouts; in graphs of a fixed shape all of them are computed.\n\n")
+	details.printf("# Depth\n\nAll points of [RESULTS.md](../RESULTS.md), section depth. Steps are means over positions; those of a model with an encoder and a decoder are the mean of the two stacks' means. The rules of confidence, of unchanged answers and of divergence end positions of the stack that is read out; those of an encoder before a decoder run as many steps as trained. A rule needs the extra readouts; in graphs of a fixed shape all of them are computed. The examples are held out, those that an evaluation takes.\n\n")
 	for _, f := range files {
 		for _, r := range f.Runs {
 			details.printf("- %s\n", escape(r.sentence()))
@@ -71,10 +71,13 @@ func (p *page) depthFile(f DepthFile) {
 	p.printf("## %s\n\n", f.Name)
 	lines := plot.Lines{Title: f.Runs[0].Metric + " against depth: " + f.Name, XLabel: "mean steps per position", YLabel: f.Runs[0].Metric, LogY: f.Runs[0].falling()}
 	for _, r := range f.Runs {
+		if r.bothStacks() {
+			lines.XLabel = "mean steps of encoder and decoder"
+		}
 		for _, rule := range depthRules {
 			s := plot.Series{Name: r.Run + ": " + rule, Dots: true}
 			for _, q := range r.rule(rule) {
-				s.Points = append(s.Points, plot.Point{X: q.Steps, Y: q.Quality})
+				s.Points = append(s.Points, plot.Point{X: q.depth(), Y: q.Quality})
 			}
 			if rule == "trained" {
 				s.Marked = 1
@@ -86,14 +89,23 @@ func (p *page) depthFile(f DepthFile) {
 	}
 	p.draw("depth-"+f.Name+".svg", lines.Title, lines.SVG())
 	for _, r := range f.Runs {
-		p.printf("%s: %s, %s, %s\n\n", escape(r.Run), escape(r.Task), count(r.Examples, "example"), escape(r.Method))
-		p.head("exit", r.Metric, "steps", "extra readouts", "operations of the rule")
+		p.printf("%s: %s, %s, %s; configuration %s changed as docs/log.md says (2026-11-26), %s, measured by %s\n\n", escape(r.Run), escape(r.Task), count(r.Examples, "example"), escape(r.Method),
+			escape(r.Experiment), count(int(r.Checkpoint), "update"), escape(r.Version))
+		stepHeads := []string{"steps"}
+		if r.bothStacks() {
+			stepHeads = []string{"encoder steps", "decoder steps"}
+		}
+		p.head(slices.Concat([]string{"exit", r.Metric}, stepHeads, []string{"extra readouts", "operations of the rule"})...)
 		for _, q := range r.Points {
 			readouts, operations := "-", "-"
 			if q.Operations > 0 {
 				readouts, operations = fmt.Sprintf("%.2f", q.Readouts), fmt.Sprintf("+%.1f %%", 100*q.Operations)
 			}
-			p.row(cmp.Or(q.Exit, "as trained"), quality(q.Quality), fmt.Sprintf("%.2f", q.Steps), readouts, operations)
+			steps := []string{fmt.Sprintf("%.2f", q.Steps)}
+			if r.bothStacks() {
+				steps = []string{fmt.Sprintf("%.2f", q.Encoder), fmt.Sprintf("%.2f", q.Decoder)}
+			}
+			p.row(slices.Concat([]string{cmp.Or(q.Exit, "as trained"), quality(q.Quality)}, steps, []string{readouts, operations})...)
 		}
 		p.printf("\n")
 	}
@@ -105,6 +117,17 @@ func quality(v float64) string { return fmt.Sprintf("%.4g", v) }
 // falling reports whether smaller values of the metric are better.
 func (r depthRun) falling() bool { return strings.HasPrefix(r.Metric, "perplexity") }
 
+// bothStacks reports whether the model has an encoder and a decoder.
+func (r depthRun) bothStacks() bool { return r.Points[0].Encoder > 0 && r.Points[0].Decoder > 0 }
+
+// depth returns the mean number of steps of a position, over both stacks if the model has two.
+func (q depthPoint) depth() float64 {
+	if q.Encoder > 0 && q.Decoder > 0 {
+		return (q.Encoder + q.Decoder) / 2
+	}
+	return q.Steps
+}
+
 // rule returns the points of a rule by rising steps.
 func (r depthRun) rule(name string) (list []depthPoint) {
 	for _, q := range r.Points {
@@ -112,7 +135,7 @@ func (r depthRun) rule(name string) (list []depthPoint) {
 			list = append(list, q)
 		}
 	}
-	slices.SortStableFunc(list, func(a, b depthPoint) int { return cmp.Compare(a.Steps, b.Steps) })
+	slices.SortStableFunc(list, func(a, b depthPoint) int { return cmp.Compare(a.depth(), b.depth()) })
 	return list
 }
 
@@ -171,26 +194,30 @@ var comparedRules = []string{"fixed or limit", "halting threshold", "confidence"
 // comparedRules, NaN where there is none.
 func (r depthRun) atBudget() (budget float64, values []float64) {
 	own := r.Points[0]
-	budget = 0.75 * own.Steps
-	shallow := "limit"
-	if len(r.rule(shallow)) == 0 {
-		shallow = "fixed"
-	}
-	for _, rule := range []string{shallow, "threshold", "confidence", "unchanged", "divergence"} {
-		q, ok := between(r.rule(rule), own, budget)
-		if !ok {
-			q = math.NaN()
+	budget = 0.75 * own.depth()
+	at := func(rule string) float64 {
+		if q, ok := between(r.rule(rule), own, budget); ok {
+			return q
 		}
-		values = append(values, q)
+		return math.NaN()
 	}
-	return budget, values
+	shallow := at("fixed")
+	if limit := at("limit"); r.better(limit, shallow) {
+		shallow = limit
+	}
+	return budget, []float64{shallow, at("threshold"), at("confidence"), at("unchanged"), at("divergence")}
+}
+
+// better reports whether a quality is better than another one, which may be NaN.
+func (r depthRun) better(a, b float64) bool {
+	return a == a && (b != b || r.falling() && a < b || !r.falling() && a > b)
 }
 
 // comparison is the row of a run.
 func (r depthRun) comparison() []string {
 	own := r.Points[0]
 	budget, values := r.atBudget()
-	row := []string{r.Run, r.Metric, quality(own.Quality), fmt.Sprintf("%.2f", own.Steps), fmt.Sprintf("%.2f", budget)}
+	row := []string{r.Run, r.Metric, quality(own.Quality), fmt.Sprintf("%.2f", own.depth()), fmt.Sprintf("%.2f", budget)}
 	for _, v := range values {
 		cell := "-"
 		if v == v {
@@ -201,20 +228,42 @@ func (r depthRun) comparison() []string {
 	return row
 }
 
-// bestRules names the runs for which each rule is the best of the comparison.
+// clearlyBetter is the least difference, relative to the quality, by which a rule must be better than all others to be named.
+const clearlyBetter = 0.01
+
+// bestRule returns the index in comparedRules of the best rule of the comparison; -1 if none is clearly better than the others.
+func (r depthRun) bestRule() int {
+	_, values := r.atBudget()
+	best := 0
+	for i, v := range values {
+		if r.better(v, values[best]) {
+			best = i
+		}
+	}
+	for i, v := range values {
+		if i != best && v == v && math.Abs(v-values[best]) < clearlyBetter*values[best] {
+			return -1
+		}
+	}
+	return best
+}
+
+// bestRules names the runs for which each rule is the best of the comparison, and what the rules cost there.
 func bestRules(files []DepthFile) string {
 	runs := make([][]string, len(comparedRules))
+	var none []string
+	low, high := math.Inf(1), 0.0
 	for _, f := range files {
 		for _, r := range f.Runs {
-			best := -1
-			_, values := r.atBudget()
-			for i, v := range values {
-				if v == v && (best < 0 || r.falling() && v < values[best] || !r.falling() && v > values[best]) {
-					best = i
-				}
-			}
-			if best >= 0 {
+			if best := r.bestRule(); best >= 0 {
 				runs[best] = append(runs[best], r.Run)
+			} else {
+				none = append(none, r.Run)
+			}
+			for _, q := range r.Points {
+				if q.Operations > 0 {
+					low, high = min(low, q.Operations), max(high, q.Operations)
+				}
 			}
 		}
 	}
@@ -224,7 +273,14 @@ func bestRules(files []DepthFile) string {
 			texts = append(texts, fmt.Sprintf("%s for %s", comparedRules[i], and(list)))
 		}
 	}
-	return "At three quarters of the mean steps as trained, the best exit rule (docs/depth.md describes them), also without a test, is " + strings.Join(texts, "; ") + "."
+	text := "At three quarters of the mean steps as trained, of encoder and decoder together, the best exit rule (docs/depth.md describes them), also without a test, is " + cmp.Or(strings.Join(texts, "; "), "none")
+	if len(none) > 0 {
+		text += fmt.Sprintf("; none is better than all others by %.0f %% for %s", 100*clearlyBetter, and(none))
+	}
+	if high > 0 {
+		text += fmt.Sprintf(". Readouts after each step, which confidence, unchanged answers and divergence need, add %.1f to %.0f %% of the operations of a pass", 100*low, 100*high)
+	}
+	return text + "."
 }
 
 // between interpolates the quality of a rule's points, by rising steps, at a number of steps. The point as trained ends the rule.
@@ -233,17 +289,17 @@ func between(points []depthPoint, own depthPoint, steps float64) (float64, bool)
 		return 0, false
 	}
 	for i, high := range append(slices.Clone(points), own) {
-		if high.Steps < steps {
+		if high.depth() < steps {
 			continue
 		}
-		if high.Steps == steps {
+		if high.depth() == steps {
 			return high.Quality, true
 		}
 		if i == 0 {
 			return 0, false
 		}
 		low := points[i-1]
-		return low.Quality + (high.Quality-low.Quality)*(steps-low.Steps)/(high.Steps-low.Steps), true
+		return low.Quality + (high.Quality-low.Quality)*(steps-low.depth())/(high.depth()-low.depth()), true
 	}
 	return 0, false
 }

@@ -20,7 +20,7 @@ Small models of %s, each trained with fixed depth and with objectives of adaptiv
 - Steps are the mean over all positions of these examples. With an encoder and a decoder, they are the mean of the two stacks' means.
 - *Processor time* is that of training a run, the mean over seeds. Elapsed time is not shown, because other work ran on the machine.
 - *Interpolated* is the accuracy minus that of fixed depth at equal mean steps: on the line between the two fixed depths around them. It is an estimate without a test.
-- A column such as *2 steps* is the accuracy minus that of this fixed depth, over the seeds that both have. Each row is compared with every fixed depth that has at least as many steps, up to a hundredth. The smallest of these is the next depth. Fixed depth runs more steps there, unless both are equal, so "worse" may be due to fewer steps. If we assume that deeper fixed models are not worse, "better" also holds at equal mean steps. Where one position answers, its own steps have a column. "Better" than the next depth does not say that this position needs fewer steps; compare it with the fixed depth of as many steps.
+- A column such as *2 steps* is the accuracy minus that of this fixed depth, over the seeds that both have. Each row is compared with every fixed depth that has at least as many steps, up to a hundredth. The smallest of these is the next depth. Fixed depth runs more steps there, unless both are equal, so "worse" may be due to fewer steps. If we assume that deeper fixed models are not worse, "better" also holds at equal mean steps. Where one position answers and no sequence has ten positions, its own steps have a column. "Better" than the next depth does not say that this position needs fewer steps; compare it with the fixed depth of as many steps.
 - Tests are paired t-tests over seeds, because runs with the same seed have the same validation examples and see the training data in the same order. Without two seeds in common there is no test. Holm's method corrects the p-values for all %s of this page; a difference is better or worse if p < %v.
 - The objective to use is worse than the next depth on no task, better on the largest number of tasks and, among equals, has the largest mean of *interpolated* over all tasks. All tasks count, because your task may be unlike the one where the objective is better. With few seeds only large differences count, so "not distinguishable" does not mean equal.
 
@@ -34,7 +34,7 @@ func (p *page) halting(files []HaltingFile) {
 		return
 	}
 	list := compareHalting(files)
-	p.printf("%s [Objectives of halting](%s) on %s.\n\n", whichObjective(files, list, false), path.Join(p.folder, haltingPage), count(len(files), "task"))
+	p.printf("%s Fewer mean steps take less time only where halted positions are left out of the computation, as in training. [Objectives of halting](%s) on %s.\n\n", whichObjective(files, list, false), path.Join(p.folder, haltingPage), count(len(files), "task"))
 	tests := 0
 	for _, c := range list {
 		if c.tested() {
@@ -72,7 +72,24 @@ func (p *page) haltingTask(f HaltingFile, list []haltingComparison) {
 	if slices.ContainsFunc(f.rows, func(r haltingRow) bool { return len(r.answer) > 0 }) {
 		p.printf("The last position answers. With adaptive halting it runs more steps than the mean; with fixed depth it runs as many as all others.\n\n")
 	}
+	if low, high := extremesOf(f.rows); slices.Contains(f.file.Set, "model.pool=last") && high > 0 {
+		p.printf("The last position answers. The last tenth of the positions, to which it belongs, runs %.2f to %.2f steps with adaptive halting, by row; with fixed depth it runs as many as all others. So *interpolated* compares with models whose answering position runs fewer steps.\n\n", low, high)
+	}
 	p.drawHalting(f)
+}
+
+// extremesOf returns the smallest and the largest mean of the last tenth of positions of rows; 0 and 0 without any.
+func extremesOf(rows []haltingRow) (low, high float64) {
+	var list []float64
+	for _, r := range rows {
+		if len(r.last) > 0 {
+			list = append(list, mean(r.last))
+		}
+	}
+	if len(list) == 0 {
+		return 0, 0
+	}
+	return slices.Min(list), slices.Max(list)
 }
 
 // stepColumn is a column of mean steps that some rows of a file have.

@@ -32,10 +32,11 @@ type haltingRow struct {
 	fixed int    // number of steps of every position; 0 if halting is adaptive
 	plain bool   // fixed depth, trained by the final answer alone
 
-	seeds                    []uint64  // finished, as all lists below
-	accuracy                 []float64 // of the validation examples
-	seconds                  []float64 // processor time of training
-	encoder, decoder, answer []float64 // mean steps over positions, or of the last position; decoder and answer may be empty
+	seeds            []uint64  // finished, as all lists below
+	accuracy         []float64 // of the validation examples
+	seconds          []float64 // processor time of training
+	encoder, decoder []float64 // mean steps over positions; decoder may be empty
+	answer, last     []float64 // mean steps of the last position, or of the last tenth of longer sequences; one of them or both are empty
 }
 
 // ReadHalting reads the sweeps in the folder halting below the results strictly, by name, but for those without any result. There may be none.
@@ -173,6 +174,8 @@ func (r *haltingRow) addSteps(m sweep.Metrics, limit int) error {
 		if last := m.Encoder.Tenths[i]; last != nil {
 			if i < len(m.Encoder.Tenths)-1 {
 				r.answer = append(r.answer, *last)
+			} else {
+				r.last = append(r.last, *last)
 			}
 			break
 		}

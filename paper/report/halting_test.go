@@ -141,7 +141,7 @@ func TestHaltingPage(t *testing.T) {
 		"On words it takes 1.50 mean steps (its answering position runs 3.00 steps) and is better than a fixed depth of 2 (+0.080; " + test + "0.031); " +
 		"not distinguishable from a fixed depth of 3 (-0.040; " + test + "0.1), a fixed depth of 4 (-0.040; " + test + "0.1). " +
 		"Training takes 34.0 s of processor time, 1.70 times that of a fixed depth of 2 (20.0 s), 1.13 times that of a fixed depth of 3 (30.0 s) and 0.85 times that of a fixed depth of 4 (40.0 s). "
-	contains(t, string(pages.Results), which+"On pairs it is not distinguishable from fixed depth in 2 comparisons. [Objectives of halting](out/halting.md) on 2 tasks.\n")
+	contains(t, string(pages.Results), which+"On pairs it is not distinguishable from fixed depth in 2 comparisons. Fewer mean steps take less time only where halted positions are left out of the computation, as in training. [Objectives of halting](out/halting.md) on 2 tasks.\n")
 	contains(t, string(pages.Files["halting.md"]),
 		which+"On the other tasks it is not distinguishable from a fixed depth of 3 on pairs (+0.000; "+test+"1), a fixed depth of 4 on pairs (+0.000; "+test+"1).\n",
 		"Small models of 2 tasks, ", "Holm's method corrects the p-values for all 6 tests of this page; a difference is better or worse if p < 0.05.\n",
@@ -159,6 +159,24 @@ func TestHaltingPage(t *testing.T) {
 		"| prior | not finished |  |  |  |  |  |  |  |  |\n| every step supervised alike, 4 steps | 3 | 4.00 | 4.00 | 4.00 | 48.0 s | 0.910 ± 0.020 | +0.010 |  | +0.010, no test: n = 3 without deviation |\n")
 	if len(pages.Files["halting-words.svg"]) == 0 || len(pages.Files["halting-pairs.svg"]) == 0 {
 		t.Error("a figure is missing")
+	}
+}
+
+// Of sequences with ten positions or more, the steps of the last tenth are kept, and the page has their range over rows. Caught when planted: the last
+// tenth taken for the last position.
+func TestLastTenth(t *testing.T) {
+	var rows [2]haltingRow
+	for i, last := range []float64{3.25, 3.5} {
+		var m sweep.Metrics
+		if err := json.Unmarshal([]byte(fmt.Sprintf(`{"encoder_steps": {"mean": 1.5, "deviation": 0.5, "tenths": [1, 1, 1, 1, 1, 1, 1, 1, 2, %v]}}`, last)), &m); err != nil {
+			t.Fatal(err)
+		}
+		if err := rows[i].addSteps(m, 4); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if low, high := extremesOf(append(rows[:], haltingRow{})); low != 3.25 || high != 3.5 || len(rows[0].answer) > 0 {
+		t.Errorf("%v to %v, answers %v", low, high, rows[0].answer)
 	}
 }
 

@@ -63,7 +63,7 @@ func (p *page) metrics(t paper.Table, detail bool) {
 			}
 		}
 		if text := p.updateTimes(t, ownRow(t)); text != "" && i == len(groups)-1 && !detail {
-			p.printf("- %s.\n", text)
+			p.printf("- %s.%s\n", text, p.lastCheckpoints(t))
 		}
 		if text := families(p.book.comparisons(t, ownRow(t))); text != "" && i == len(groups)-1 {
 			p.printf("- p-values of this table are corrected by Holm's method for its %s, those of its page of measurements included.\n", text)

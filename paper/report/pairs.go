@@ -110,6 +110,9 @@ func briefly(pairs []pair) string {
 	case n.untested > 0:
 		text += fmt.Sprintf(", untested in %d", n.untested)
 	}
+	if n.excepted > 0 {
+		text += fmt.Sprintf("; %d more †", n.excepted)
+	}
 	return text
 }
 

@@ -121,7 +121,7 @@ func processorSeconds(runs []run) []float64 {
 }
 
 // updateTimes says how the processor time of an update of a block's Universal Transformer compares with that of the other rows without more updates.
-// Only runs on the same processor with the same backend are compared. It returns "" without any.
+// Only runs on the same processor with the same backend are compared, those whose record does not have its model only if they have the same build, too. It returns "" without any.
 func (p *page) updateTimes(t paper.Table, own paper.Row) string {
 	var texts []string
 	for _, r := range t.Rows {
@@ -153,12 +153,16 @@ func updateRatios(own, others []run) (ratios []float64) {
 	return ratios
 }
 
-// updateSeconds returns the processor time of an update of each run that recorded it, by processor and backend.
+// updateSeconds returns the processor time of an update of each run that recorded it, by processor and backend, and by build if the model of the
+// processor is unknown.
 func updateSeconds(runs []run) map[string][]float64 {
 	list := map[string][]float64{}
 	for _, r := range runs {
 		if by := r.TrainedBy; by.CPUSeconds > 0 && by.Updates > 0 && by.CPU != "" {
 			machine := by.CPU + ", " + by.Backend
+			if !strings.Contains(by.CPU, "model") { // "AMD EPYC" is several
+				machine += ", " + by.Commit
+			}
 			list[machine] = append(list[machine], by.CPUSeconds/float64(by.Updates))
 		}
 	}

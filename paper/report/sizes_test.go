@@ -42,20 +42,30 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// Times of updates are compared on the same processor and backend only, by updates made. Caught when planted: runs of all processors together;
-// seconds of a run instead of an update.
+// Times of updates are compared on the same processor and backend only, by updates made; records without the processor's model may be of several, and
+// are compared within a build. Caught when planted: runs of all processors together; seconds of a run instead of an update; processors of unknown
+// models taken for one.
 func TestUpdateRatios(t *testing.T) {
 	timed := func(cpu string, seconds float64, updates int64) run {
 		r := sized(900, seconds, 0)
 		r.TrainedBy.CPU, r.TrainedBy.Backend, r.TrainedBy.Updates = cpu, "cpu:threads=1", updates
 		return r
 	}
-	own := []run{timed("A", 600, 100), timed("A", 1000, 100), timed("B", 50, 100), timed("", 1, 100)}
-	others := []run{timed("A", 400, 200), timed("C", 1, 100), timed("", 9, 100), timed("A", 0, 100)}
+	const a, b, c = "A, family 6, model 1", "B, family 6, model 2", "C, family 6, model 3"
+	own := []run{timed(a, 600, 100), timed(a, 1000, 100), timed(b, 50, 100), timed("", 1, 100)}
+	others := []run{timed(a, 400, 200), timed(c, 1, 100), timed("", 9, 100), timed(a, 0, 100)}
 	if got := updateRatios(own, others); len(got) != 1 || got[0] != 4 {
 		t.Errorf("ratios are %v, want 4", got)
 	}
 	if got := updateRatios(own[2:], others); len(got) != 0 {
 		t.Errorf("ratios of different processors: %v", got)
+	}
+	unknown := func(commit string, seconds float64) run {
+		r := timed("AMD EPYC", seconds, 100)
+		r.TrainedBy.Commit = commit
+		return r
+	}
+	if got := updateRatios([]run{unknown("b223bc2", 6), unknown("01af341", 20)}, []run{unknown("b223bc2", 4), unknown("ec7c71c", 1)}); len(got) != 1 || got[0] != 1.5 {
+		t.Errorf("ratios of processors of unknown models are %v, want 1.5", got)
 	}
 }

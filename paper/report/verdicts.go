@@ -75,7 +75,7 @@ All figures behind the verdicts of [RESULTS.md](../RESULTS.md), and their reason
 // legend explains the verdicts.
 const legend = `## What the verdicts mean
 
-- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or our measurements show what the paper claims, in every case where there are several.
+- **reproduced**: our figure reaches the paper's, rounded as the paper prints it, or to two decimals where it prints 1.0, or our measurements show what the paper claims, in every case where there are several.
 - **reached with changes**: our figure reaches the paper's, but the model or its training differs from the paper's.
 - **shown by construction**: a statement about what the model can compute; tests build such a model and check it on finite inputs. Nothing was trained.
 - **not reproduced**: our figure is below the paper's, or we find no distinguishable difference where the paper has one.
