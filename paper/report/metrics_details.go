@@ -3,7 +3,6 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -69,59 +68,6 @@ func (p *page) examples(t paper.Table, c paper.Column) (list []string) {
 		return list
 	}
 	return nil
-}
-
-// numerals are the numbers in a note.
-var numerals = regexp.MustCompile(`[0-9]+(\.[0-9]+)?`)
-
-// notes writes the notes of a column's runs, set by set. Numbers in which the runs differ are listed in the order of the runs.
-func (p *page) notes(t paper.Table, c paper.Column) {
-	type template struct {
-		set, text string
-		numbers   [][]string // of each run
-	}
-	var list []*template
-	runs, varies := 0, false
-	for _, r := range t.Rows {
-		for _, result := range p.book.of(r.Family, c.Name) {
-			runs++
-			for _, s := range result.measured.(*measure.Metrics).Sets {
-				for _, note := range s.Notes {
-					text := numerals.ReplaceAllString(note, "\x00")
-					at := slices.IndexFunc(list, func(x *template) bool { return x.set == s.Name && x.text == text })
-					if at < 0 {
-						at, list = len(list), append(list, &template{set: s.Name, text: text})
-					}
-					list[at].numbers = append(list[at].numbers, numerals.FindAllString(note, -1))
-				}
-			}
-		}
-	}
-	for _, x := range list {
-		text := x.text
-		for i := range x.numbers[0] {
-			var values []string
-			for _, numbers := range x.numbers {
-				values = append(values, numbers[i])
-			}
-			if unlike := slices.Compact(slices.Clone(values)); len(unlike) == 1 {
-				values = unlike
-			} else {
-				varies = true
-			}
-			text = strings.Replace(text, "\x00", strings.Join(values, ", "), 1)
-		}
-		if len(x.numbers) < runs {
-			text += fmt.Sprintf(" (in %d of %s)", len(x.numbers), count(runs, "run"))
-		}
-		p.printf("- %s: %s.\n", escape(x.set), escape(text))
-	}
-	if varies {
-		p.printf("\nSeveral numbers are those of the runs, in the order of the table.\n")
-	}
-	if len(list) > 0 {
-		p.printf("\n")
-	}
 }
 
 // ponderByKind writes the ponder times by kinds of examples, as means over the seeds.
