@@ -125,12 +125,23 @@ func (r *Run) Steps() ([]int64, error) {
 	}
 	var steps []int64
 	for _, e := range entries {
-		if step, ok := stepOf(e.Name()); ok {
+		step, ok := stepOf(e.Name())
+		if ok && e.Type()&fs.ModeSymlink != 0 {
+			_, err := os.Stat(r.CheckpointPath(step))
+			ok = !errors.Is(err, fs.ErrNotExist) // a link to nothing, such as to a disk that is not mounted, is no checkpoint
+		}
+		if ok {
 			steps = append(steps, step)
 		}
 	}
 	slices.Sort(steps)
 	return steps, nil
+}
+
+// IsCheckpoint reports whether the name of a file in a folder of checkpoints is that of a checkpoint.
+func IsCheckpoint(name string) bool {
+	_, ok := stepOf(name)
+	return ok
 }
 
 // stepOf returns the step of a checkpoint's file name.

@@ -200,3 +200,34 @@ func TestLockLostWhileAFileIsWritten(t *testing.T) {
 		t.Errorf("a reader: %v", err)
 	}
 }
+
+// A pipe in place of a file of the run is replaced, and not waited for; a checkpoint that is a link to nothing is none.
+// Caught when planted: writing to the pipe; links counted without looking where they lead.
+func TestPipesAndLinks(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	r, err := Create(dir, map[string]int{"a": 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for step := int64(1); step <= 2; step++ {
+		if err := r.SaveCheckpoint(step, &Checkpoint{}, 2); err != nil {
+			t.Fatal(err)
+		}
+	}
+	best := filepath.Join(dir, bestFile)
+	if err := errors.Join(syscall.Mkfifo(best, 0o600), r.MarkBest(2)); err != nil {
+		t.Fatal(err)
+	}
+	if step, marked, err := r.Marked(); step != 2 || !marked || err != nil {
+		t.Errorf("in place of a pipe: %d, %v, %v", step, marked, err)
+	}
+	for step, to := range map[int64]string{3: "nowhere", 5: r.CheckpointPath(2)} {
+		if err := os.Symlink(to, r.CheckpointPath(step)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if steps, err := r.Steps(); err != nil || !slices.Equal(steps, []int64{1, 2, 5}) {
+		t.Errorf("checkpoints %v, %v", steps, err)
+	}
+}

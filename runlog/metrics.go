@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"io/fs"
 	"math"
 	"os"
@@ -218,7 +219,10 @@ func (r *Run) checkPresent() error {
 // write writes a file of the run. If that fails because the lock was lost meanwhile, the error says so: the process that has it now removes
 // unfinished files.
 func (r *Run) write(path string, content []byte) error {
-	err := atomicfile.Write(path, content)
+	err := atomicfile.Replace(path, func(w io.Writer) error { // of a pipe, too, which could wait for a reader
+		_, err := w.Write(content)
+		return err
+	})
 	if err != nil && r.lock != nil {
 		return cmp.Or(r.checkPresent(), err)
 	}

@@ -10,7 +10,6 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"universal-transformer/decoding"
@@ -125,14 +124,13 @@ var unsupported = []string{"best_of", "echo", "frequency_penalty", "logit_bias",
 
 // supported returns an error if a request, whose body is given, asks for something with one of these fields.
 func (r completionRequest) supported(body []byte) error {
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return err // parse has read it
+	fields, err := topFields(body)
+	if err != nil {
+		return err
 	}
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		name := strings.ToLower(field) // as for the fields that have an effect, upper and lower case are alike
-		if slices.Contains(unsupported, name) && !r.asksNothing(name, fields[field]) {
-			return invalid(field, "%s is not supported: leave it out", field)
+	for _, name := range slices.Sorted(maps.Keys(fields)) {
+		if f := fields[name]; slices.Contains(unsupported, name) && !r.asksNothing(name, f.value) {
+			return invalid(f.name, "%s is not supported: leave it out", f.name)
 		}
 	}
 	return nil

@@ -13,7 +13,8 @@ import (
 	"universal-transformer/task"
 )
 
-// parse reads a body into a request. Unknown fields are ignored, as clients send fields that not every server knows.
+// parse reads a body into a request. Unknown fields are ignored, as clients send fields that not every server knows; a field that is given twice, and
+// an exit in a request other than that of a trace, are failures.
 func parse(body []byte, into any) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	err := d.Decode(into)
@@ -31,7 +32,47 @@ func parse(body []byte, into any) error {
 	if _, err := d.Token(); err != io.EOF {
 		return invalid("", "the body continues after its JSON value")
 	}
+	fields, err := topFields(body)
+	if err != nil {
+		return err
+	}
+	_, traces := into.(*traceRequest)
+	if exit, ok := fields["exit"]; ok && !traces && string(exit.value) != "null" {
+		return invalid(exit.name, "exit is not supported here: leave it out; /v1/trace takes one")
+	}
 	return nil
+}
+
+// A topField is a field of the object of a request.
+type topField struct {
+	name  string
+	value json.RawMessage
+}
+
+// topFields returns the fields of an object of valid JSON by their names in lower case, which are alike for encoding/json. A field that is there
+// twice is a failure, as one of its values would be ignored.
+func topFields(body []byte) (map[string]topField, error) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	fields := map[string]topField{}
+	if token, err := d.Token(); err != nil || token != json.Delim('{') {
+		return fields, err
+	}
+	for d.More() {
+		token, err := d.Token()
+		if err != nil {
+			return nil, err
+		}
+		f := topField{name: token.(string)}
+		if err := d.Decode(&f.value); err != nil {
+			return nil, err
+		}
+		lower := strings.ToLower(f.name)
+		if _, twice := fields[lower]; twice {
+			return nil, invalid(f.name, "%s is given twice: leave one out", shortened(f.name))
+		}
+		fields[lower] = f
+	}
+	return fields, nil
 }
 
 // parseElement reads an element of the list in a field, which is valid JSON.

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/engine"
 	"universal-transformer/halting"
 	"universal-transformer/internal/bench"
+	"universal-transformer/internal/progress"
 )
 
 // benchFlags holds the flags of ut bench.
@@ -85,9 +86,9 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 			return err
 		}
 	}
-	for name, n := range map[string]int{"warmup": f.warmup, "threads": f.threads} {
-		if n < 0 {
-			return usagef("--%s is %d: it must not be negative", name, n)
+	for name, limit := range map[string]int{"warmup": 1 << 20, "threads": maxThreads} {
+		if n, _ := c.Flags().GetInt(name); n < 0 || n > limit {
+			return usagef("--%s is %d: it must be from 0 to %d", name, n, limit)
 		}
 	}
 	if f.threads > 0 {
@@ -96,10 +97,15 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 	return interruptible(c.Context(), func() error { return f.time(c, what) })
 }
 
+// maxThreads is the largest number of processors that can be asked for. With very many, the Go runtime no longer reacts to signals.
+const maxThreads = 4096
+
 // time runs the benchmark and prints the result.
 func (f benchFlags) time(c *cobra.Command, what string) error {
 	return using(f.backend, func(backend compute.Backend) error {
-		result, err := bench.Run(what, backend, f.shape, f.warmup, f.repeat)
+		line := progress.New(c.ErrOrStderr(), int64(f.warmup+f.repeat), "run")
+		result, err := bench.Run(what, backend, f.shape, f.warmup, f.repeat, func(runs int) { line.Update(int64(runs)) })
+		line.Done()
 		if err != nil {
 			return err
 		}
@@ -107,9 +113,9 @@ func (f benchFlags) time(c *cobra.Command, what string) error {
 		if result.Backend == "" {
 			result.Backend = engine.Default
 		}
-		line, err := json.Marshal(result)
+		text, err := json.Marshal(result)
 		if err == nil {
-			_, err = fmt.Fprintln(c.OutOrStdout(), strings.TrimSpace(string(line)))
+			_, err = fmt.Fprintln(c.OutOrStdout(), strings.TrimSpace(string(text)))
 		}
 		return err
 	})

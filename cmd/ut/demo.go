@@ -37,7 +37,7 @@ func newDemo() *cobra.Command {
 evaluates it by greedy decoding at trained lengths and beyond, and writes a trace page for one
 input. It takes about half a minute.
 
-A previous demo run in the directory is replaced; anything else there is an error.`,
+A previous run of this command in the directory is replaced; anything else there is an error.`,
 		Example: `  ut demo
   ut demo --out /tmp/demo`,
 		Args: arguments(),
@@ -58,13 +58,13 @@ func (f demoFlags) demo(c *cobra.Command, start time.Time) error {
 	if err != nil {
 		return err
 	}
-	if err := clearDemo(f.out); err != nil {
-		return err
-	}
-	if err := runlog.CheckVacant(f.out); err != nil {
-		return err
-	}
 	return using(f.backend, func(backend compute.Backend) error {
+		if err := clearDemo(f.out, r); err != nil {
+			return err
+		}
+		if err := runlog.CheckVacant(f.out); err != nil {
+			return err
+		}
 		digits := r.Task.Value.(algorithmic.Reverse).MaxLength
 		c.PrintErrf("training %q in %s: reversal of up to %d digits\n", r.Name, f.out, digits)
 		report, err := trainWatched(c, nil, f.out, nil, func(ctx context.Context, w pipeline.Callbacks) (training.Summary, error) {

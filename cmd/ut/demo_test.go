@@ -1,10 +1,15 @@
 package main
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"universal-transformer/experiment"
 )
 
 func TestDemo(t *testing.T) {
@@ -26,35 +31,79 @@ func TestDemo(t *testing.T) {
 	succeeds(t, args...) // in the place of the first
 }
 
-// Only a demo run, finished or not, is replaced.
+// Only a run of the demo, finished or not, is replaced, and only after everything that may be wrong with flags. What others added to it is an error.
+// Caught when planted: the name alone compared; files of others in the folders of checkpoints and traces, exports and changes of the configuration
+// removed; the run removed before the backend is opened.
 func TestClearDemo(t *testing.T) {
 	gone := copied(t)
 	if err := os.Remove(filepath.Join(gone, "metrics.jsonl")); err != nil {
 		t.Fatal(err)
 	}
-	if err := clearDemo(gone); err != nil {
+	demo := demoOf(t, gone)
+	if err := clearDemo(gone, demo); err != nil {
 		t.Errorf("a demo run is not replaced: %v", err)
 	}
 	if _, err := os.Stat(gone); !os.IsNotExist(err) {
 		t.Errorf("the demo run is still there: %v", err)
 	}
-	for name, dir := range map[string]string{
-		"another run":   renamed(t),
-		"another file":  withFile(t),
-		"broken config": filepath.Dir(write(t, "config.json", "{")),
-	} {
-		before, err := os.ReadDir(dir)
-		if err != nil {
+	otherSteps := copied(t)
+	replace(t, filepath.Join(otherSteps, "config.json"), `"steps": 20`, `"steps": 40`)
+	dirs := map[string]string{
+		"another run": renamed(t), "other settings": otherSteps, "another file": withFile(t), "broken config": filepath.Dir(write(t, "config.json", "{")),
+	}
+	for _, file := range []string{"changes.json", "export/model.safetensors", "checkpoints/notes.txt", "traces/1234.html"} {
+		dir := copied(t)
+		path := filepath.Join(dir, filepath.FromSlash(file))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if err := clearDemo(dir); err == nil {
-			t.Errorf("%s: replaced", name)
+		dirs[file] = dir
+	}
+	for name, dir := range dirs {
+		before := filesBelow(t, dir)
+		if err := clearDemo(dir, demo); err == nil || !strings.Contains(err.Error(), "--out") {
+			t.Errorf("%s: replaced, or %v", name, err)
 		}
-		if after, err := os.ReadDir(dir); err != nil || len(after) != len(before) {
-			t.Errorf("%s: %d files are left of %d, %v", name, len(after), len(before), err)
+		if after := filesBelow(t, dir); !slices.Equal(before, after) {
+			t.Errorf("%s: %q are left of %q", name, after, before)
 		}
 	}
-	if err := clearDemo(filepath.Join(t.TempDir(), "nowhere")); err != nil {
+	if err := clearDemo(filepath.Join(t.TempDir(), "nowhere"), demo); err != nil {
 		t.Errorf("where nothing is, something is to be cleared: %v", err)
 	}
+	kept := copied(t)
+	if r := ut(t, append([]string{"demo", "--out", kept, "--backend", "nope"}, tiny()...)...); r.code == 0 {
+		t.Error("a backend that does not exist")
+	}
+	if got := filesBelow(t, kept); !slices.Equal(got, filesBelow(t, trained(t))) {
+		t.Errorf("after a wrong backend, %q are left", got)
+	}
+}
+
+// demoOf returns the configuration of a run.
+func demoOf(t *testing.T, dir string) experiment.Run {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "config.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := experiment.Decode(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// filesBelow returns the files and folders below a folder.
+func filesBelow(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		name, _ := filepath.Rel(dir, path)
+		names = append(names, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }

@@ -182,7 +182,7 @@ var modelMistakes = []mistake{
 	{"demo more", 2, `"more" is an extra argument`, ""},
 	{"demo --out {file}", 1, "{file}", ""},
 	{"demo --out {file}/run", 1, "{file}", ""},
-	{"demo --out {lm}", 1, "holds a run that is not the demo", ""},
+	{"demo --out {lm}", 1, "holds a run that this command did not write", ""},
 	{"demo --out={nothing}", 2, "--out is empty", ""},
 	{"demo --backend gpu", 1, "there are cpu, go", ""},
 	{"demo --steps 5", 2, "unknown flag: --steps", ""},

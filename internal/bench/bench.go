@@ -66,7 +66,7 @@ type Result struct {
 var Names = []string{"train", "act", "encode", "decode", "gemm", "peak"}
 
 // Run runs the benchmark with that name.
-func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Result, error) {
+func Run(what string, backend compute.Backend, s Shape, warmup, repeat int, done func(runs int)) (Result, error) {
 	if err := s.validate(what); err != nil {
 		return Result{}, err
 	}
@@ -83,7 +83,7 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	if err != nil {
 		return result, err
 	}
-	if result.Seconds, err = median(once, warmup, repeat); err != nil {
+	if result.Seconds, err = median(once, warmup, repeat, done); err != nil {
 		return result, err
 	}
 	result.GFlops = max(s.flops(what), w.peakOperations) / result.Seconds / 1e9
@@ -101,8 +101,8 @@ func Run(what string, backend compute.Backend, s Shape, warmup, repeat int) (Res
 	return result, nil
 }
 
-// median calls once repeat times after a warm-up, and returns the median time in seconds.
-func median(once func() error, warmup, repeat int) (float64, error) {
+// median calls once repeat times after a warm-up, and returns the median time in seconds. It calls done, which may be nil, after each run.
+func median(once func() error, warmup, repeat int, done func(runs int)) (float64, error) {
 	var times []float64
 	for i := range warmup + max(repeat, 1) {
 		start := time.Now()
@@ -111,6 +111,9 @@ func median(once func() error, warmup, repeat int) (float64, error) {
 		}
 		if i >= warmup {
 			times = append(times, time.Since(start).Seconds())
+		}
+		if done != nil {
+			done(i + 1)
 		}
 	}
 	slices.Sort(times)

@@ -36,7 +36,7 @@ func TestOperationsOfDecoding(t *testing.T) {
 func TestOperationsOfEncoding(t *testing.T) {
 	for _, adaptive := range []bool{false, true} {
 		s := Shape{Width: 8, Filter: 8, Heads: 2, Steps: 6, MaxSteps: 4, Batch: 2, Length: 5, Vocabulary: 9, Adaptive: adaptive, HaltingBias: 1}
-		r, err := Run("encode", enginetest.Backend(t), s, 0, 1)
+		r, err := Run("encode", enginetest.Backend(t), s, 0, 1, nil)
 		if err != nil || (r.GFlops > 0) == adaptive || (r.EncoderMeanUpdates > 0) != adaptive {
 			t.Errorf("adaptive %v: %v GFLOP/s, %v steps, %v", adaptive, r.GFlops, r.EncoderMeanUpdates, err)
 		}
@@ -57,7 +57,7 @@ func TestEveryWorkRuns(t *testing.T) {
 		{"train", "train", tiny, false}, {"act", "act", tiny, false}, {"encode", "encode", tiny, false},
 		{"greedy", "decode", tiny, true}, {"beam", "decode", beam, true}, {"uncached", "decode", uncached, false},
 	} {
-		r, err := Run(c.what, enginetest.Backend(t), c.shape, 0, 1)
+		r, err := Run(c.what, enginetest.Backend(t), c.shape, 0, 1, nil)
 		if err != nil || r.TokensPerSecond <= 0 || (r.CacheBytes > 0) != c.cache {
 			t.Errorf("%s: %v tokens/s, %d bytes of cache, %v", c.name, r.TokensPerSecond, r.CacheBytes, err)
 		}
