@@ -83,6 +83,9 @@ func (r *Run) save(step int64, c *Checkpoint, keep int) error {
 	if err := errors.Join(r.checkPresent(), atomicfile.Sync(r.metrics)); err != nil {
 		return err
 	}
+	if err := os.Mkdir(r.path(checkpointDir), 0o755); err != nil && !errors.Is(err, fs.ErrExist) { // it may have been removed meanwhile
+		return err
+	}
 	if err := r.write(r.CheckpointPath(step), content); err != nil {
 		left := "there is no earlier one"
 		if steps, problem := r.Steps(); problem == nil && len(steps) > 0 {

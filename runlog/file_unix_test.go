@@ -201,7 +201,8 @@ func TestLockLostWhileAFileIsWritten(t *testing.T) {
 	}
 }
 
-// A pipe in place of a file of the run is replaced, and not waited for; a checkpoint that is a link to nothing is none.
+// A pipe in place of a file of the run is replaced, and not waited for; a checkpoint that is a link to nothing is none;
+// the folder of checkpoints is made again if it is gone.
 // Caught when planted: writing to the pipe; links counted without looking where they lead.
 func TestPipesAndLinks(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
@@ -228,6 +229,12 @@ func TestPipesAndLinks(t *testing.T) {
 		}
 	}
 	if steps, err := r.Steps(); err != nil || !slices.Equal(steps, []int64{1, 2, 5}) {
+		t.Errorf("checkpoints %v, %v", steps, err)
+	}
+	if err := errors.Join(os.RemoveAll(filepath.Join(dir, checkpointDir)), r.SaveCheckpoint(6, &Checkpoint{}, 2)); err != nil {
+		t.Errorf("after the folder was removed: %v", err)
+	}
+	if steps, err := r.Steps(); err != nil || !slices.Equal(steps, []int64{6}) {
 		t.Errorf("checkpoints %v, %v", steps, err)
 	}
 }
