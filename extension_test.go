@@ -12,14 +12,16 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/generated"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
 // Types as another module could define them, which compute what the embedded ones do.
 type (
-	Steps  struct{ halting.Fixed }
-	Filter struct{ universal.FeedForward }
-	Places struct{ universal.RandomOffset }
+	Steps   struct{ halting.Fixed }
+	Filter  struct{ universal.FeedForward }
+	Places  struct{ universal.RandomOffset }
+	Falling struct{ schedule.InverseSquareRoot }
 )
 
 func reversal() generated.Task {
@@ -46,11 +48,14 @@ func briefly(t *testing.T, transition universal.Transition, positions universal.
 	return r
 }
 
-// A task, a policy, a transition and positions of other modules train, resume and load when their values are passed, with the losses of the
-// types that they embed; without the values, the error names what is missing.
+// A task, a policy, a transition, positions and a schedule of other modules train, resume and load when their values are passed, with the losses of
+// the types that they embed; without the values, the error names what is missing.
+// Caught when planted: a schedule that a resumed run does not get.
 func TestExtensions(t *testing.T) {
 	own := briefly(t, universal.FeedForward{Filter: 24}, universal.RandomOffset{Max: 64}, halting.Fixed{Steps: 2})
 	foreign := briefly(t, Filter{universal.FeedForward{Filter: 24}}, Places{universal.RandomOffset{Max: 64}}, Steps{halting.Fixed{Steps: 2}})
+	rate := schedule.InverseSquareRoot{Factor: 0.1, Warmup: 3}
+	own.Training.Schedule.Value, foreign.Training.Schedule.Value = rate, Falling{rate}
 	ownDir, dir := filepath.Join(t.TempDir(), "own"), filepath.Join(t.TempDir(), "foreign")
 	if _, err := ut.Train(t.Context(), own, ownDir, ut.TrainOptions{}); err != nil {
 		t.Fatal(err)
@@ -68,6 +73,10 @@ func TestExtensions(t *testing.T) {
 		t.Errorf("without its types: %v", err)
 	}
 	x.Halting, x.Transitions, x.Positions = []halting.Policy{Steps{}}, []universal.Transition{Filter{}}, []universal.Positions{Places{}}
+	if _, err := ut.Resume(t.Context(), dir, ut.TrainOptions{Extensions: x}, "training.steps=8"); !errors.As(err, &missing) || missing.Path != "training.schedule" || missing.Type != "Falling" {
+		t.Errorf("without its schedule: %v", err)
+	}
+	x.Schedules = []schedule.Schedule{Falling{}}
 	got, err := ut.Resume(t.Context(), dir, ut.TrainOptions{Extensions: x}, "training.steps=8")
 	if err != nil || got.Step != 8 || got.CrossEntropy != want.CrossEntropy || got.Parameters != want.Parameters {
 		t.Errorf("%+v, %v, want %+v", got, err, want)

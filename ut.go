@@ -12,7 +12,7 @@
 // [ErrNotRun], [ErrExists], [ErrInUse], [ErrNoCheckpoint], [ErrDamaged], [ErrVersion], [ErrClosed], [LineErrors], [MissingTypeError],
 // [DataError], [LostError] and [DivergedError]; use errors.Is and errors.As.
 //
-// A program may define tasks, halting policies, transitions and positions of its own: they are fields of a Run, see [Extensions].
+// A program may define tasks, halting policies, transitions, positions and schedules of its own: they are fields of a Run, see [Extensions].
 package ut
 
 import (

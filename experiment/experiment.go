@@ -110,17 +110,10 @@ func (r Run) Validate() error {
 	if r.Name == "" {
 		return fmt.Errorf("name is empty: give the run a name")
 	}
-	if err := r.Task.validate(); err != nil {
-		return err
-	}
-	if err := r.Model.validate(); err != nil {
-		return err
-	}
-	if err := r.fits(); err != nil {
-		return err
-	}
-	if err := r.Training.Schedule.validate(); err != nil {
-		return err
+	for _, check := range []func() error{r.unread, r.Task.validate, r.Model.validate, r.fits, r.Training.Schedule.validate} {
+		if err := check(); err != nil {
+			return err
+		}
 	}
 	if err := r.TrainingConfig().Validate(); err != nil {
 		return fmt.Errorf("training.%w", err)

@@ -8,10 +8,12 @@ import (
 
 	"universal-transformer/halting"
 	"universal-transformer/task"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
-// Extensions are values of struct types that another module defines: its own tasks, halting policies, transitions and positions.
+// Extensions are values of struct types that another module defines: its own tasks, halting policies, transitions, positions and
+// schedules of the learning rate.
 //
 // A run may hold such a value without registration. JSON records it under "go:" and the name of its type, with its exported fields:
 //
@@ -24,6 +26,7 @@ type Extensions struct {
 	Halting     []halting.Policy
 	Transitions []universal.Transition
 	Positions   []universal.Positions
+	Schedules   []schedule.Schedule
 }
 
 // MissingTypeError reports a part of a run whose Go type is not among the [Extensions].
@@ -47,6 +50,9 @@ func (r Run) Extend(x Extensions) (Run, error) {
 	if r.Task, err = extend(r.Task, x.Tasks); err != nil {
 		return r, err
 	}
+	if r.Training.Schedule, err = extend(r.Training.Schedule, x.Schedules); err != nil {
+		return r, err
+	}
 	u := r.universal()
 	if u == nil {
 		return r, nil
@@ -66,7 +72,7 @@ func (r Run) Extend(x Extensions) (Run, error) {
 
 // Extensions returns the run's values of types that are not in a table.
 func (r Run) Extensions() (x Extensions) {
-	x.Tasks = r.Task.extensions()
+	x.Tasks, x.Schedules = r.Task.extensions(), r.Training.Schedule.extensions()
 	if u := r.universal(); u != nil {
 		x.Halting, x.Transitions, x.Positions = u.Halting.extensions(), u.Transition.extensions(), u.Positions.extensions()
 	}
@@ -80,6 +86,7 @@ func (x Extensions) With(more Extensions) Extensions {
 		Halting:     united(x.Halting, more.Halting),
 		Transitions: united(x.Transitions, more.Transitions),
 		Positions:   united(x.Positions, more.Positions),
+		Schedules:   united(x.Schedules, more.Schedules),
 	}
 }
 
@@ -190,6 +197,10 @@ type (
 		missing
 		universal.Positions
 	}
+	missingSchedule struct {
+		missing
+		schedule.Schedule
+	}
 )
 
 // Validate returns a MissingTypeError.
@@ -203,6 +214,9 @@ func (m missingTransition) Validate() error { return &m.error }
 
 // Validate returns a MissingTypeError.
 func (m missingPositions) Validate() error { return &m.error }
+
+// Validate returns a MissingTypeError.
+func (m missingSchedule) Validate() error { return &m.error }
 
 func (tasks) unresolved(m missing) task.Definition {
 	m.error.List = "Tasks"
@@ -222,4 +236,9 @@ func (transitions) unresolved(m missing) universal.Transition {
 func (positionings) unresolved(m missing) universal.Positions {
 	m.error.List = "Positions"
 	return missingPositions{missing: m}
+}
+
+func (schedules) unresolved(m missing) schedule.Schedule {
+	m.error.List = "Schedules"
+	return missingSchedule{missing: m}
 }

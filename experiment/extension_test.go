@@ -10,6 +10,7 @@ import (
 	"universal-transformer/halting"
 	"universal-transformer/task"
 	"universal-transformer/task/algorithmic"
+	"universal-transformer/training/schedule"
 	"universal-transformer/universal"
 )
 
@@ -27,7 +28,11 @@ type (
 	Gated  struct{ universal.FeedForward }
 	Spread struct{ universal.FromOne }
 	Ranged struct{ universal.RandomOffset }
-	Alias  struct {
+	Decay  struct {
+		schedule.Constant
+		Every int64 `json:"every"`
+	}
+	Alias struct {
 		halting.Fixed
 		Name string `json:"-"`
 	}
@@ -35,7 +40,7 @@ type (
 
 func (a Alias) ExtensionName() string { return a.Name }
 
-// foreign is a run whose task, policy, transition and positions are of types of this file.
+// foreign is a run whose task, policy, transition, positions and schedule are of types of this file.
 func foreign() experiment.Run {
 	r := experiment.Defaults()
 	r.Name = "foreign"
@@ -45,6 +50,7 @@ func foreign() experiment.Run {
 	m.Transition = experiment.Transition{Value: Gated{universal.FeedForward{Filter: 12}}}
 	m.Positions = experiment.Positions{Value: Spread{}}
 	r.Model.Value = m
+	r.Training.Schedule = experiment.Schedule{Value: Decay{schedule.Constant{LearningRate: 0.01}, 5}}
 	return r
 }
 
@@ -58,7 +64,7 @@ func TestExtensionsSurviveJSON(t *testing.T) {
 	if complete, err := experiment.Decode(r.Complete()); err != nil || complete.Fingerprint() != r.Fingerprint() {
 		t.Errorf("complete: %v", err)
 	}
-	for _, part := range []string{`"go:Shuffle"`, `"shuffle_seed": 3`, `"go:Doubled"`, `"factor": 7`, `"go:Gated"`, `"filter": 12`, `"go:Spread"`} {
+	for _, part := range []string{`"go:Shuffle"`, `"shuffle_seed": 3`, `"go:Doubled"`, `"factor": 7`, `"go:Gated"`, `"filter": 12`, `"go:Spread"`, `"go:Decay"`, `"every": 5`} {
 		if !strings.Contains(text, part) {
 			t.Errorf("%s is not in %s", part, text)
 		}
@@ -72,7 +78,7 @@ func TestExtensionsSurviveJSON(t *testing.T) {
 	}
 	read, err = read.Extend(experiment.Extensions{
 		Tasks: []task.Definition{Shuffle{Seed: 9}}, Halting: []halting.Policy{Alias{Name: "other"}, Doubled{}},
-		Transitions: []universal.Transition{Gated{}}, Positions: []universal.Positions{Spread{}},
+		Transitions: []universal.Transition{Gated{}}, Positions: []universal.Positions{Spread{}}, Schedules: []schedule.Schedule{Decay{}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -125,14 +131,21 @@ func TestMissingExtensions(t *testing.T) {
 	} else if want := "model.transition is of the type Gated, which the Go program that made this run defines: pass a value of it in Extensions.Transitions"; err.Error() != want {
 		t.Errorf("%q, want %q", err, want)
 	}
+	read, err = read.Extend(experiment.Extensions{Transitions: []universal.Transition{Gated{}}, Halting: []halting.Policy{Doubled{}}, Positions: []universal.Positions{Spread{}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := read.Validate(); !errors.As(err, &missing) || *missing != (experiment.MissingTypeError{Path: "training.schedule", Type: "Decay", List: "Schedules"}) {
+		t.Errorf("%v", err)
+	}
 	if _, err := read.Extend(experiment.Extensions{Halting: []halting.Policy{Alias{Name: "a"}, Doubled{}, Alias{Name: "a"}}}); err == nil {
 		t.Error("two values of one name: no error")
 	}
 	for text, says := range map[string]string{
-		`{"task": {"go:": {}}}`:                       "not known",
-		`{"task": {"go:A": {}, "go:B": {}}}`:          "not known",
-		`{"model": {"go:Kind": {}}}`:                  "not known",
-		`{"training": {"schedule": {"go:Rate": {}}}}`: "not known",
+		`{"task": {"go:": {}}}`:                          "not known",
+		`{"task": {"go:A": {}, "go:B": {}}}`:             "not known",
+		`{"model": {"go:Kind": {}}}`:                     "not known",
+		`{"training": {"ponder_cost": {"go:Cost": {}}}}`: "not known",
 	} {
 		if _, err := experiment.Decode([]byte(text)); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%s: %v", text, err)

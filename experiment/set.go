@@ -68,8 +68,12 @@ func (r Run) FieldsWith(assignments ...string) (map[string]any, error) {
 	return fields, nil
 }
 
-// tree returns the JSON values of the run, or an error for values that cannot be recorded: NaN, infinity, and types that have no name.
+// tree returns the JSON values of the run, or an error for values that cannot be recorded: NaN, infinity, types that have no name, and fields
+// that a run does not have.
 func (r Run) tree() (map[string]any, error) {
+	if err := r.unread(); err != nil {
+		return nil, err
+	}
 	data, err := json.Marshal(r)
 	if err == nil {
 		return treeOf(data), nil

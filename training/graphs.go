@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	. "github.com/gomlx/gomlx/core/graph"
+	"github.com/gomlx/gomlx/core/tensors"
 	"github.com/gomlx/gomlx/ml/model"
 	"github.com/gomlx/gomlx/ml/model/initializer"
 	"universal-transformer/internal/capacity"
@@ -131,4 +132,10 @@ func globalNorm(variables []*model.Variable, gradients []*Node) *Node {
 		sorted = append(sorted, squares[path])
 	}
 	return Sqrt(ReduceAllSum(Stack(sorted, 0)))
+}
+
+func finalize(out []*tensors.Tensor) {
+	for _, tensor := range out {
+		_ = tensor.FinalizeAll()
+	}
 }

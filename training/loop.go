@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/gomlx/compute/dtypes"
-	"github.com/gomlx/gomlx/core/tensors"
 	"universal-transformer/engine"
 	"universal-transformer/internal/batch"
 	"universal-transformer/internal/feed"
@@ -85,7 +84,10 @@ func (t *Trainer) due(every int64) bool { return t.step%every == 0 || t.step == 
 func (t *Trainer) advance(ctx context.Context) error {
 	start := time.Now()
 	t.step++
-	rate := t.Config.Schedule.Rate(t.step, t.Config.Steps, t.Config.Width)
+	rate, err := t.Config.Rate(t.step)
+	if err != nil {
+		return err
+	}
 	own, norm, err := t.updateOnce(float32(rate))
 	if err != nil {
 		return fmt.Errorf("update %d: %w", t.step, err)
@@ -291,10 +293,4 @@ func (t *Trainer) summary(stopped string) Summary {
 		}
 	}
 	return r
-}
-
-func finalize(out []*tensors.Tensor) {
-	for _, tensor := range out {
-		_ = tensor.FinalizeAll()
-	}
 }

@@ -18,8 +18,8 @@ const leastWords = 2048
 // usable returns the factors of logits if the loss is to be computed from them, otherwise nil. The divergence of R-Drop and weights of single
 // positions need the logits themselves.
 func (o Objective) usable(f *universal.Factors, logits *Node) *universal.Factors {
-	_, byPosition := o.Supervision.(Halting)
-	if f == nil || o.RDrop > 0 || byPosition || logits.Shape().Dimensions[2] < leastWords || engine.CrossEntropyFunction(f.States.Graph().Backend()) == "" {
+	weighs := o.Supervision != nil && o.Supervision.weighsPositions()
+	if f == nil || o.RDrop > 0 || weighs || logits.Shape().Dimensions[2] < leastWords || engine.CrossEntropyFunction(f.States.Graph().Backend()) == "" {
 		return nil
 	}
 	return f
@@ -45,7 +45,9 @@ func measureFactors(f *universal.Factors, target *Node, vocabulary int, smoothin
 		func() *Node { return GreaterThan(correct, ZerosLike(correct)) },
 	}
 	m := p.measure(target, f.States.DType(), vocabulary, smoothing, unknown)
-	m.costs = nil
+	m.costs = func() *Node {
+		panic(fmt.Errorf("objective: costs of single positions are not computed from factors of logits: a Supervision that reads them must return true from weighsPositions"))
+	}
 	dStates := Reshape(out[3], f.States.Shape().Dimensions...)
 	m.Smoothed = backward.With(StopGradient(m.Smoothed), []*Node{f.States, f.Weights}, func(d *Node) []*Node {
 		return []*Node{Mul(dStates, d), Mul(out[4], d)}

@@ -22,7 +22,7 @@ type CrossEntropy struct {
 	Sequences        *Node // number of rows with a real position
 	CorrectSequences *Node // number of these with all tokens correct: teacher-forced sequence accuracy
 
-	// costs returns the terms of Smoothed, [B, N], 0 at padding; nil if they have no gradient.
+	// costs returns the terms of Smoothed, [B, N], 0 at padding. It panics if the measure was computed from factors of logits, where they have no gradient.
 	costs func() *Node
 }
 

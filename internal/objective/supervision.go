@@ -12,15 +12,18 @@ import (
 
 // A Supervision makes every step answer: the loss is a weighted mean of the cross entropies of the answers read out after each step
 // ([universal.Result].Readouts), and not only that of the last one (Lee et al., "Deeply-Supervised Nets", 2015). A model trained so can be
-// stopped after any step. It is an interface because weightings are compared with each other and new ones are easily added. Its
-// implementations are [Uniform], [Geometric] and [Halting].
+// stopped after any step. It is an interface because weightings are compared with each other. Its implementations are [Uniform],
+// [Geometric] and [Halting].
 type Supervision interface {
-	// CheckPolicy returns an error if the weights are not defined for a halting policy. perPosition is true if the model answers at each
+	// CheckPolicy returns an error if the weights are not defined for a halting policy. answersEach is true if the model answers at each
 	// position of the stack that is read out, as decoders and taggers do.
-	CheckPolicy(p halting.Policy, perPosition bool) error
+	CheckPolicy(p halting.Policy, answersEach bool) error
 	// Validate returns an error that names the first invalid field, its value, and valid values.
 	Validate() error
 
+	// weighsPositions reports whether positions have weights of their own, so that loss reads the costs of single positions. Only then
+	// are they computed: the loss of a large vocabulary is otherwise computed from factors of logits, which have no such costs.
+	weighsPositions() bool
 	// loss returns the weighted mean of the cross entropies after each step, per real target, a scalar.
 	loss(steps []CrossEntropy, result universal.Result) *Node
 }
@@ -37,6 +40,10 @@ type Geometric struct {
 // reconstruction loss of PonderNet (Banino, Balaguer and Blundell, 2021, section 2.3), the expected loss if a position halts in step t with
 // probability u_t. The answers are those of this model, whose state is the mean of the steps so far.
 type Halting struct{}
+
+func (Uniform) weighsPositions() bool   { return false }
+func (Geometric) weighsPositions() bool { return false }
+func (Halting) weighsPositions() bool   { return true }
 
 func (Uniform) loss(steps []CrossEntropy, _ universal.Result) *Node {
 	return weighted(steps, slices.Repeat([]float64{1 / float64(len(steps))}, len(steps)))
@@ -80,11 +87,11 @@ func (Uniform) CheckPolicy(p halting.Policy, _ bool) error { return knownSteps(p
 func (Geometric) CheckPolicy(p halting.Policy, _ bool) error { return knownSteps(p) }
 
 // CheckPolicy returns an error unless answers have halting weights of their own, which sum to 1.
-func (Halting) CheckPolicy(p halting.Policy, perPosition bool) error {
+func (Halting) CheckPolicy(p halting.Policy, answersEach bool) error {
 	switch {
 	case !p.Adaptive():
 		return fmt.Errorf("a model of fixed depth (%s) has no halting weights: choose uniform or geometric, or adaptive halting, such as frozen", p.Describe())
-	case !perPosition:
+	case !answersEach:
 		return fmt.Errorf("the model has one answer for all positions, each of which halts by itself: choose uniform or geometric")
 	}
 	return sumsToOne(p)

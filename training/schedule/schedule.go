@@ -17,6 +17,15 @@ type Schedule interface {
 	Halved() (field string, value float64)
 }
 
+// Rate returns the learning rate of an update, counted from 1. It returns an error unless the rate is at least 0, and finite in float32.
+func (c Config) Rate(update int64) (float64, error) {
+	rate := c.Schedule.Rate(update, c.Steps, c.Width)
+	if x := computed(rate); !(x >= 0) || math.IsInf(x, 0) {
+		return 0, fmt.Errorf("update %d: the learning rate of %T is %s: it must be finite and at least 0", update, c.Schedule, asComputed(rate))
+	}
+	return rate, nil
+}
+
 // Constant is a constant learning rate.
 type Constant struct {
 	LearningRate float64 `json:"rate"` // learning rate of every update

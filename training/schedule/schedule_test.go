@@ -2,6 +2,7 @@ package schedule_test
 
 import (
 	"math"
+	"strings"
 	"testing"
 
 	"universal-transformer/training/schedule"
@@ -44,6 +45,27 @@ func TestSchedules(t *testing.T) {
 	} {
 		if math.Abs(test.got-test.want) > 1e-15 {
 			t.Errorf("%s: %v, want %v", test.name, test.got, test.want)
+		}
+	}
+}
+
+// free is a schedule with any rate.
+type free struct {
+	schedule.Constant
+	rate float64
+}
+
+func (f free) Rate(int64, int64, int) float64 { return f.rate }
+
+// A rate that is not finite or negative, which a schedule of another module may return, is an error that names the type.
+// Caught when planted: no check, a check in float64, a rate of 0 refused.
+func TestRates(t *testing.T) {
+	for rate, want := range map[float64]string{
+		0: "", 0.5: "", 1e38: "", 1e-50: "", -1: "is -1: it must", math.Inf(1): "is +Inf: it must", math.NaN(): "is NaN: it must", 1e39: "which is +Inf in float32: it must",
+	} {
+		got, err := schedule.Config{Schedule: free{rate: rate}}.Rate(3)
+		if want == "" && (err != nil || got != rate) || want != "" && (err == nil || !strings.HasPrefix(err.Error(), "update 3: the learning rate of schedule_test.free is ") || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v: %v, %v, want %q", rate, got, err, want)
 		}
 	}
 }
