@@ -34,8 +34,8 @@ func TestBoundsOfExits(t *testing.T) {
 		{halting.Exit{Steps: 1, EncoderSteps: 1, Threshold: 0.1}, ""},
 		{halting.Exit{Rule: halting.Confidence{Least: 1}}, ""}, {halting.Exit{Rule: halting.Confidence{Least: 1e-9}}, ""},
 		{halting.Exit{Rule: halting.Unchanged{Steps: 1}}, ""}, {halting.Exit{Rule: halting.Unchanged{Steps: 1000}}, ""},
-		{halting.Exit{Rule: halting.Divergence{Below: 1e6}}, ""}, {halting.Exit{Rule: halting.Divergence{Below: 1e6 + 0.5}}, "exit divergence is 1.0000005e+06"},
-		{halting.Exit{Rule: halting.Unchanged{}}, "exit unchanged is 0: it must be from 1 to 1000 steps"},
+		{halting.Exit{Rule: halting.Divergence{Below: 1e6}}, ""}, {halting.Exit{Rule: halting.Divergence{Below: 1e6 + 0.5}}, "exit divergence: the bound is 1.0000005e+06"},
+		{halting.Exit{Rule: halting.Unchanged{}}, "exit unchanged: the number of steps is 0: it must be from 1 to 1000"},
 	} {
 		check(t, c.exit, c.exit.Validate(), c.want)
 	}

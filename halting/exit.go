@@ -75,7 +75,7 @@ func (e Exit) Validate() error {
 		return fmt.Errorf("exit fixed is %d, but steps of the encoder or the decoder are also given: give only one of them", e.Fixed)
 	case e.Rule != nil:
 		if err := e.Rule.Validate(); err != nil {
-			return fmt.Errorf("exit %w", err)
+			return fmt.Errorf("exit %s: %w", e.Rule.Name(), err)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestExitErrors(t *testing.T) {
 		{halting.Exit{Threshold: -0.5}, act, "exit threshold is -0.5"},
 		{halting.Exit{Threshold: 0.75}, act, "must be below 0.75"},
 		{halting.Exit{Threshold: 1e-30}, act, "exit threshold is 1e-30: give at least 1e-09"},
-		{halting.Exit{Rule: halting.Divergence{Below: 1e7}}, act, "divergence is 1e+07: it must be above 0 and at most 1e+06"},
+		{halting.Exit{Rule: halting.Divergence{Below: 1e7}}, act, "exit divergence: the bound is 1e+07: it must be above 0 and at most 1e+06"},
 		{halting.Exit{Threshold: 0.5}, halting.Fixed{Steps: 3}, "fixed depth does not halt"},
 		{halting.Exit{Threshold: 0.5, Steps: 2}, halting.Length{}, "depth by length does not halt"},
 		{halting.Exit{Fixed: 2, Steps: 3}, act, "only one of them"},

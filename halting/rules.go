@@ -11,10 +11,13 @@ import (
 // policy and needs no training. It is an interface because rules are compared with each other and new ones are easily added. Its
 // implementations are [Confidence], [Unchanged] and [Divergence].
 type Rule interface {
+	// Name is the rule's name in flags, requests and errors: "confidence".
+	Name() string
 	// Ends returns which places end after step t, [...] bool, given the log-probabilities [..., V] of the readouts after steps 1 to t.
 	// nil means none. Models call the function [Ends], which checks the shape.
 	Ends(logP []*Node) *Node
-	// Validate returns an error that names the value and valid values.
+	// Validate returns an error that names the value and valid values, without the name of the rule, which [Exit.Validate] and others put
+	// before it: "the probability is 2: it must be above 0 and at most 1".
 	Validate() error
 	// String describes the rule: "confidence of at least 0.9".
 	String() string
@@ -22,6 +25,9 @@ type Rule interface {
 
 // Confidence ends a position once the probability of its most probable token is at least Least.
 type Confidence struct{ Least float64 }
+
+// Name is "confidence".
+func (Confidence) Name() string { return "confidence" }
 
 // Ends compares the largest probability with the threshold.
 func (c Confidence) Ends(logP []*Node) *Node {
@@ -32,7 +38,7 @@ func (c Confidence) Ends(logP []*Node) *Node {
 // Validate returns an error unless the threshold is above 0 and at most 1.
 func (c Confidence) Validate() error {
 	if !(c.Least > 0 && c.Least <= 1) {
-		return fmt.Errorf("confidence is %v: it must be above 0 and at most 1", c.Least)
+		return fmt.Errorf("the probability is %v: it must be above 0 and at most 1", c.Least)
 	}
 	return nil
 }
@@ -43,6 +49,9 @@ func (c Confidence) String() string { return fmt.Sprintf("confidence of at least
 // Unchanged ends a position once its most probable token has not changed for this number of steps, which is after step Steps + 1 at
 // the earliest.
 type Unchanged struct{ Steps int }
+
+// Name is "unchanged".
+func (Unchanged) Name() string { return "unchanged" }
 
 // Ends compares the most probable tokens of the last Steps + 1 readouts.
 func (u Unchanged) Ends(logP []*Node) *Node {
@@ -61,7 +70,7 @@ func (u Unchanged) Ends(logP []*Node) *Node {
 // Validate returns an error unless there is at least one step.
 func (u Unchanged) Validate() error {
 	if u.Steps < 1 || u.Steps > MaxSteps {
-		return fmt.Errorf("unchanged is %d: it must be from 1 to %d steps", u.Steps, MaxSteps)
+		return fmt.Errorf("the number of steps is %d: it must be from 1 to %d", u.Steps, MaxSteps)
 	}
 	return nil
 }
@@ -77,6 +86,9 @@ func (u Unchanged) String() string {
 // Divergence ends a position once a step changes its distribution by less than Below nats: the Kullback-Leibler divergence
 // D(p^t || p^{t-1}), the sum of p^t (ln p^t - ln p^{t-1}).
 type Divergence struct{ Below float64 }
+
+// Name is "divergence".
+func (Divergence) Name() string { return "divergence" }
 
 // Ends compares the last two readouts.
 func (d Divergence) Ends(logP []*Node) *Node {
@@ -94,7 +106,7 @@ const maxDivergence = 1e6
 // Validate returns an error unless the bound is positive and at most a million.
 func (d Divergence) Validate() error {
 	if !(d.Below > 0 && d.Below <= maxDivergence) {
-		return fmt.Errorf("divergence is %v: it must be above 0 and at most %v; 0.01 is a start", d.Below, maxDivergence)
+		return fmt.Errorf("the bound is %v: it must be above 0 and at most %v; 0.01 is a start", d.Below, maxDivergence)
 	}
 	return nil
 }

@@ -107,9 +107,9 @@ func TestInvalidRules(t *testing.T) {
 		rule halting.Rule
 		want string
 	}{
-		{halting.Confidence{}, "confidence is 0"}, {halting.Confidence{Least: 1.01}, "confidence is 1.01"}, {halting.Confidence{Least: math.NaN()}, "confidence is NaN"},
-		{halting.Unchanged{}, "unchanged is 0"}, {halting.Unchanged{Steps: 1001}, "unchanged is 1001"},
-		{halting.Divergence{}, "divergence is 0"}, {halting.Divergence{Below: math.Inf(1)}, "divergence is +Inf"}, {halting.Divergence{Below: -1}, "divergence is -1"},
+		{halting.Confidence{}, "exit confidence: the probability is 0"}, {halting.Confidence{Least: 1.01}, "exit confidence: the probability is 1.01"}, {halting.Confidence{Least: math.NaN()}, "exit confidence: the probability is NaN"},
+		{halting.Unchanged{}, "exit unchanged: the number of steps is 0"}, {halting.Unchanged{Steps: 1001}, "exit unchanged: the number of steps is 1001"},
+		{halting.Divergence{}, "exit divergence: the bound is 0"}, {halting.Divergence{Below: math.Inf(1)}, "exit divergence: the bound is +Inf"}, {halting.Divergence{Below: -1}, "exit divergence: the bound is -1"},
 	} {
 		err := halting.Exit{Rule: c.rule}.Validate()
 		if err == nil || !strings.Contains(err.Error(), c.want) {

@@ -24,18 +24,6 @@ type DepthExit struct {
 	halting.Exit
 }
 
-// DepthRules lists the rules along which a model is evaluated: numbers of fixed steps, limits and thresholds of adaptive halting, and the
-// exit rules.
-var DepthRules = []string{"fixed", "limit", "threshold", "confidence", "unchanged", "divergence"}
-
-// Settings of the rules, from few steps to many.
-var (
-	depthThresholds  = []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95}
-	depthConfidences = []float64{0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.99, 0.999}
-	depthUnchanged   = []float64{1, 2, 3}
-	depthDivergences = []float64{3, 1, 0.3, 0.1, 0.03, 0.01, 0.001}
-)
-
 // DepthExits returns the exits of the given rules for the model: as trained, 1 to steps fixed steps, and the settings of each other rule.
 // steps 0 means twice the trained limit, or as many as have weights if that is less.
 func (m *Model) DepthExits(rules []string, steps int) ([]DepthExit, error) {
@@ -55,66 +43,22 @@ func (m *Model) DepthExits(rules []string, steps int) ([]DepthExit, error) {
 			}
 		}
 	}
-	for _, rule := range rules {
-		switch rule {
-		case "fixed":
+	for _, name := range rules {
+		rule, err := depthRule(name)
+		if err != nil {
+			return nil, err
+		}
+		if name == "fixed" {
 			fixed, err := m.fixedExits(deep, steps)
 			if err != nil {
 				return nil, err
 			}
 			list = append(list, fixed...)
-		case "limit": // for models of fixed depth it is the same as fixed
-			if deep.Adaptive() {
-				add(rule, upTo(deep.StepLimit()-1))
-			}
-		case "threshold": // models that are not adaptive have none
-			add(rule, depthThresholds)
-		case "confidence":
-			add(rule, depthConfidences)
-		case "unchanged":
-			add(rule, depthUnchanged)
-		case "divergence":
-			add(rule, depthDivergences)
-		default:
-			return nil, unknownRule(rule)
+			continue
 		}
+		add(name, rule.Settings(deep))
 	}
 	return list, nil
-}
-
-func unknownRule(rule string) error {
-	return fmt.Errorf("rule %q is unknown: choose from %s", rule, strings.Join(DepthRules, ", "))
-}
-
-// NewDepthExit returns the exit of one of [DepthRules] with a setting: a number of steps for fixed, limit and unchanged, a number above 0
-// for the others.
-func NewDepthExit(rule string, setting float64) (DepthExit, error) {
-	e, steps := halting.Exit{}, int(max(-1, min(setting, halting.MaxSteps)))
-	switch rule {
-	case "fixed":
-		e.Fixed = steps
-	case "limit":
-		e.Steps = steps
-	case "threshold":
-		e.Threshold = setting
-	case "confidence":
-		e.Rule = halting.Confidence{Least: setting}
-	case "unchanged":
-		e.Rule = halting.Unchanged{Steps: steps}
-	case "divergence":
-		e.Rule = halting.Divergence{Below: setting}
-	default:
-		return DepthExit{}, unknownRule(rule)
-	}
-	if whole := rule == "fixed" || rule == "limit" || rule == "unchanged"; whole && !(setting >= 1 && setting == math.Trunc(setting)) {
-		return DepthExit{}, fmt.Errorf("setting is %v: %s needs a number of steps, at least 1", setting, rule)
-	} else if whole && setting > halting.MaxSteps {
-		return DepthExit{}, fmt.Errorf("setting is %v: at most %d steps can be run", setting, halting.MaxSteps)
-	}
-	if !(setting > 0) {
-		return DepthExit{}, fmt.Errorf("setting is %v: it must be above 0", setting)
-	}
-	return DepthExit{rule, setting, e}, e.Validate()
 }
 
 // CheckExit returns the error that the model would have with an exit.

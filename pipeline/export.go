@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/gomlx/compute"
 	"github.com/gomlx/gomlx/ml/model"
 	"universal-transformer/experiment"
 	"universal-transformer/internal/onnxfile"
@@ -175,22 +174,6 @@ func (m *Model) ExportRun(dir string) error {
 		return err
 	}
 	return writeWeights(dir, config, recorded, m.Vocabularies, m.Step, weights)
-}
-
-// WriteWeights writes a run directory like that of [Model.ExportRun], of parameters that were trained elsewhere. Parameters that are not
-// exactly those of the run's model are an error.
-func WriteWeights(dir string, backend compute.Backend, r experiment.Run, v task.Vocabularies, parameters []safetensors.Tensor) error {
-	weights := &runlog.Checkpoint{Step: 1, Tensors: parameters, Meta: map[string]string{
-		training.FingerprintKey: r.Fingerprint(), training.VocabularyKey: vocabularyDigest(v), training.ConfigurationKey: r.Digest(),
-	}}
-	want, err := declared(backend, r.Model.Value.Build(v, r.Seed), v.Positions())
-	if err != nil {
-		return err
-	}
-	if err := compareParameters(parameters, want, "they describe"); err != nil {
-		return err
-	}
-	return writeWeights(dir, r, changes{}, v, weights.Step, weights)
 }
 
 // writeWeights creates a run directory with one checkpoint.

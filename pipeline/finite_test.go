@@ -28,7 +28,7 @@ func damaged(t *testing.T, dir string) *pipeline.Model {
 		}
 	}
 	out := filepath.Join(t.TempDir(), "damaged")
-	if err := pipeline.WriteWeights(out, enginetest.Backend(t), intact.Run, intact.Vocabularies, parameters); err != nil {
+	if err := pipeline.WriteWeights(out, enginetest.Backend(t), intact.Run, intact.Vocabularies, parameters, 1); err != nil {
 		t.Fatal(err)
 	}
 	m, err := pipeline.Load(out, enginetest.Backend(t))

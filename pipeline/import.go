@@ -32,7 +32,7 @@ func Import(dir string, backend compute.Backend, r experiment.Run, v task.Vocabu
 	if err := fitsVocabularies(m.Config, v); err != nil {
 		return r, nil, err
 	}
-	if err := WriteWeights(dir, backend, r, v, m.Parameters); err != nil {
+	if err := WriteWeights(dir, backend, r, v, m.Parameters, 1); err != nil {
 		return r, nil, fmt.Errorf("the variables do not make a model: %w", err)
 	}
 	return r, m.Notes, nil

@@ -91,7 +91,7 @@ func newPortableCase(t *testing.T, dir string, i int) portableCase {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := pipeline.WriteWeights(dir, enginetest.Backend(t), run, v, parameters); err != nil {
+	if err := pipeline.WriteWeights(dir, enginetest.Backend(t), run, v, parameters, 1); err != nil {
 		t.Fatal(err)
 	}
 	m, err := pipeline.Load(dir, enginetest.Backend(t))

@@ -73,7 +73,7 @@ func TestNewDepthExit(t *testing.T) {
 		{"fixed", 3, "3 fixed steps"}, {"fixed", 1000, "1000 fixed steps"}, {"limit", 1001, "1001"}, {"fixed", -1e300, "setting is -1e+300: fixed needs a number of steps"}, {"limit", 2, "at most 2 steps"}, {"threshold", 0.5, "halting threshold 0.5"}, {"confidence", 0.9, "confidence of at least 0.9"},
 		{"unchanged", 2, "answer unchanged for 2 steps"}, {"divergence", 0.01, "divergence below 0.01"},
 		{"fixed", 0, "setting is 0: fixed needs a number of steps"}, {"limit", 1.5, "setting is 1.5"}, {"unchanged", -1, "setting is -1"}, {"fixed", 1e300, "setting is 1e+300: at most 1000 steps can be run"}, {"fixed", -1e300, "setting is -1e+300"},
-		{"threshold", 0, "setting is 0: it must be above 0"}, {"confidence", 2, "confidence is 2"}, {"divergence", math.NaN(), "setting is NaN"}, {"fixed", math.NaN(), "setting is NaN"},
+		{"threshold", 0, "setting is 0: it must be above 0"}, {"confidence", 2, "setting of confidence: the probability is 2: it must be above 0 and at most 1"}, {"divergence", math.NaN(), "setting is NaN"}, {"fixed", math.NaN(), "setting is NaN"},
 		{"speed", 1, `rule "speed" is unknown`},
 	} {
 		e, err := pipeline.NewDepthExit(c.rule, c.setting)

@@ -69,7 +69,7 @@ func TestWeightsThatAreNoNumbers(t *testing.T) {
 		}
 	}
 	dir := filepath.Join(t.TempDir(), "damaged")
-	if err := pipeline.WriteWeights(dir, enginetest.Backend(t), intact.Run, intact.Vocabularies, parameters); err != nil {
+	if err := pipeline.WriteWeights(dir, enginetest.Backend(t), intact.Run, intact.Vocabularies, parameters, 1); err != nil {
 		t.Fatal(err)
 	}
 	_, web := opened(t, Options{}, dir)

@@ -68,7 +68,7 @@ const examples = 5
 
 func newProfile(m *pipeline.Model) profile {
 	p := profile{Reads: reads(m), Examples: m.Samples(examples), Traces: m.Traces(), Exits: []exitRule{}}
-	for _, rule := range pipeline.DepthRules {
+	for _, rule := range pipeline.DepthRuleNames() {
 		exits, _ := m.DepthExits([]string{rule}, 0) // a rule that does not fit the model is left out
 		r := exitRule{Rule: rule}
 		for _, e := range exits[min(1, len(exits)):] { // the first one is as trained

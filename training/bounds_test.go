@@ -45,7 +45,7 @@ func TestFinite(t *testing.T) {
 			data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 		}
 		for dtype, want := range map[string]bool{"F32": c.want, "U32": true} {
-			if got := finite(safetensors.Tensor{DType: dtype, Data: data}); got != want {
+			if got := Finite(safetensors.Tensor{DType: dtype, Data: data}); got != want {
 				t.Errorf("%v as %s: finite is %v", c.values, dtype, got)
 			}
 		}

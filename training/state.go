@@ -71,7 +71,7 @@ func (t *Trainer) checkpoint() (*runlog.Checkpoint, error) {
 		if err != nil {
 			return nil, err
 		}
-		if Trained(v.Path()) && !finite(tensor) {
+		if Trained(v.Path()) && !Finite(tensor) {
 			return nil, fmt.Errorf("update %d: parameter %s contains NaN or infinity and is not saved; earlier checkpoints are kept; try a lower learning rate", t.step, tensor.Name)
 		}
 		c.Tensors = append(c.Tensors, tensor)
@@ -120,8 +120,8 @@ func (s Seals) metadata(state string) map[string]string {
 	return meta
 }
 
-// finite reports whether all numbers of a float32 tensor are finite.
-func finite(t safetensors.Tensor) bool {
+// Finite reports whether all numbers of a float32 tensor are finite.
+func Finite(t safetensors.Tensor) bool {
 	if t.DType != "F32" {
 		return true
 	}

@@ -88,8 +88,9 @@ func (s *stack) heads(x *Node) *Node {
 //	Attention(Q, K, V) = softmax(Q K' / sqrt(d)) V
 //	head_i             = Attention(x W_i^Q, states W_i^K, states W_i^V)
 //
-// d is the number of channels per head. There are no biases. weights [B, K, M, N] are nil unless requested in options. last is the last
-// visible position of each query if options has a mask that says the same, or nil.
+// d is the number of channels per head. There are no biases. Scores are linear in keys, which do not depend on where a position is except
+// through its state: the keys of halted positions, see haltedCache, rely on it. weights [B, K, M, N] are nil unless requested
+// in options. last is the last visible position of each query if options has a mask that says the same, or nil.
 func (s *stack) multiHead(name string, x *Node, context *attentionContext, options attention.CoreOptions, last *Node) (y, weights *Node) {
 	scope := s.layer.At("%s", name)
 	query := s.heads(s.weights().Dense(scope, "query", x, s.Width)) // (eq. 3)
@@ -121,7 +122,8 @@ func (s *stack) joined(name string, heads *Node) *Node {
 	return s.weights().Dense(s.layer.At("%s", name), "output", heads, s.Width) // (eq. 2)
 }
 
-// attentionWithDropout is attention.Core with dropout of the weights by the masks of the stack.
+// attentionWithDropout is attention.Core with dropout of the weights by the masks of the stack. Its formula is also that of
+// blockAttention.whole.
 func (s *stack) attentionWithDropout(query, key, value *Node, options attention.CoreOptions) (y, weights *Node) {
 	scores := MulScalar(Einsum("bqhd,bkhd->bqhk", query, key), options.Scale) // [B, M, K, N]
 	mask := options.AttentionMask

@@ -76,8 +76,8 @@ func (a *blockAttention) call(half string, operands []*Node) []*Node {
 	return f.Call(operands...)
 }
 
-// whole is the body of both functions: the same with whole scores. Its scalars are constants of its own, as GoMLX would share those of
-// [Scalar] with the rest of the graph, which a function cannot see.
+// whole is the body of both functions: the same with whole scores, as in attentionWithDropout. Its scalars are constants of its own, as
+// GoMLX would share those of [Scalar] with the rest of the graph, which a function cannot see.
 func (a *blockAttention) whole(p []*Node, backward bool) []*Node {
 	query, key, value := p[0], p[1], p[2]
 	constant := func(x float64) *Node { return Const(query.Graph(), shapes.CastAsDType(x, query.DType())) }

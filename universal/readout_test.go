@@ -322,7 +322,7 @@ func TestExitsThatModelsCannotTake(t *testing.T) {
 		{universal.Decoder{Config: c}, halting.Exit{EncoderSteps: 2}, "exit encoder_steps is 2, but a language model has no encoder"},
 		{universal.EncoderDecoder{Config: withLearnedSteps(c)}, halting.Exit{DecoderSteps: 4}, "exit decoder_steps is 4, but the model has weights for 3 steps"},
 		{universal.EncoderDecoder{Config: withLearnedSteps(c)}, halting.Exit{EncoderSteps: 5}, "exit encoder_steps is 5, but the model has weights for 3 steps"},
-		{universal.EncoderDecoder{Config: c}, halting.Exit{Rule: halting.Confidence{Least: 2}}, "exit confidence is 2"},
+		{universal.EncoderDecoder{Config: c}, halting.Exit{Rule: halting.Confidence{Least: 2}}, "exit confidence: the probability is 2"},
 	} {
 		if _, err := test.model.WithExit(test.exit); err == nil || fmt.Sprint(err)[:min(len(test.want), len(err.Error()))] != test.want {
 			t.Errorf("%T, %s: %v, want %q", test.model, test.exit, err, test.want)

@@ -18,20 +18,14 @@ import (
 	"universal-transformer/runlog"
 )
 
-const depthHelp = `depth evaluates one or more runs at many depths, as ut eval does: as trained, with 1, 2, 3, ...
+var depthHelp = `depth evaluates one or more runs at many depths, as ut eval does: as trained, with 1, 2, 3, ...
 fixed steps, also more than in training, and along the settings of each exit rule. It prints a table
 of the task's metric against the mean number of steps. --svg draws it: a curve for each rule, and a
 circle for the model as it was trained. Several runs appear in one plot. With --svg - it is on the
 standard output, and the table on the standard error.
 
 --rules chooses among these, and one that does not apply to a model is an error:
-  fixed       every position runs 1 to --steps steps, in encoder and decoder
-  limit       adaptive models: --exit-steps, at most 1 to N - 1 of N steps
-  threshold   adaptive models: --exit-threshold, the sum of halting probabilities
-  confidence  --exit-confidence, the probability of the most probable token
-  unchanged   --exit-unchanged, steps without a change of the most probable token
-  divergence  --exit-divergence, the change of the distribution by a step, in nats
-
+` + depthRulesHelp() + `
 The mean number of steps is that of the positions of the decoder or, without one, of the encoder. A
 rule reads the state out after each step, which costs time; the table has the extra readouts per
 position. Graphs have a fixed shape, so that rules show how many steps are needed, and only fixed
@@ -47,6 +41,21 @@ With --json: an array with an object for each run, with the fields
           exit, quality (the metric's value), metrics (as in ut eval), steps, encoder_steps and
           decoder_steps (means per position), extra_readouts, operations (the share that a rule adds
           to those of a pass of all steps) and seconds`
+
+// depthRulesHelp returns a line for each of pipeline.DepthRules.
+func depthRulesHelp() (text string) {
+	for _, r := range pipeline.DepthRules {
+		line := fmt.Sprintf("--%s, %s", ruleFlag(r), r.Measure)
+		switch r.Name {
+		case "fixed":
+			line = "every position runs 1 to --steps steps, in encoder and decoder"
+		case "limit", "threshold":
+			line = "adaptive models: " + line
+		}
+		text += fmt.Sprintf("  %-11s %s\n", r.Name, line)
+	}
+	return text
+}
 
 // depthFlags holds the flags of ut depth.
 type depthFlags struct {
@@ -92,7 +101,7 @@ func newDepth() *cobra.Command {
 			return f.run(c, args)
 		},
 	}
-	c.Flags().StringSliceVar(&f.rules, "rules", pipeline.DepthRules, "`rules` to evaluate, separated by commas")
+	c.Flags().StringSliceVar(&f.rules, "rules", pipeline.DepthRuleNames(), "`rules` to evaluate, separated by commas")
 	c.Flags().IntVar(&f.steps, "steps", 0, "evaluate 1 to `N` fixed steps; 0: twice the trained limit")
 	c.Flags().StringVar(&f.metric, "metric", "", "`name` of the metric; default the task's first, for sequences their accuracy")
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the curves to this `file`, - for the standard output")
@@ -110,8 +119,8 @@ func newDepth() *cobra.Command {
 // check rejects values that no model supports.
 func (f *depthFlags) check(c *cobra.Command, dirs []string) error {
 	for _, rule := range f.rules {
-		if !slices.Contains(pipeline.DepthRules, rule) {
-			return usagef("--rules: %q is unknown: choose from %s", rule, strings.Join(pipeline.DepthRules, ", "))
+		if !slices.Contains(pipeline.DepthRuleNames(), rule) {
+			return usagef("--rules: %q is unknown: choose from %s", rule, strings.Join(pipeline.DepthRuleNames(), ", "))
 		}
 	}
 	for _, name := range []string{"length", "mix"} {
@@ -213,11 +222,11 @@ func (f *depthFlags) applies(m *pipeline.Model, exits []pipeline.DepthExit) erro
 		if of(exits, rule) {
 			continue
 		}
-		all, err := m.DepthExits(pipeline.DepthRules, f.steps)
+		all, err := m.DepthExits(pipeline.DepthRuleNames(), f.steps)
 		if err != nil {
 			return err
 		}
-		others := slices.DeleteFunc(slices.Clone(pipeline.DepthRules), func(r string) bool { return !of(all, r) })
+		others := slices.DeleteFunc(pipeline.DepthRuleNames(), func(r string) bool { return !of(all, r) })
 		return usagef("--rules: %s does not apply to %s (%s): choose from %s", rule, m.Dir(), m.Describe(), strings.Join(others, ", "))
 	}
 	return nil
@@ -266,8 +275,8 @@ func meanSteps(n float64) string {
 func depthPlot(list []depthRun) []byte {
 	lines := plot.Lines{Title: list[0].Metric + " against depth", XLabel: "mean steps per position", YLabel: list[0].Metric, LogY: strings.HasPrefix(list[0].Metric, "perplexity")}
 	for _, one := range list {
-		for _, rule := range append([]string{"trained"}, pipeline.DepthRules...) {
-			series := plot.Series{Name: one.Run + ": " + ruleNames[rule], Dots: true}
+		for _, rule := range append([]string{"trained"}, pipeline.DepthRuleNames()...) {
+			series := plot.Series{Name: one.Run + ": " + ruleLegend(rule), Dots: true}
 			if rule == "trained" {
 				series.Marked = 1
 			}
@@ -283,9 +292,4 @@ func depthPlot(list []depthRun) []byte {
 		}
 	}
 	return lines.SVG()
-}
-
-// ruleNames are the rules in legends.
-var ruleNames = map[string]string{
-	"trained": "as trained", "fixed": "fixed steps", "limit": "step limit", "threshold": "halting threshold", "confidence": "confidence", "unchanged": "answer unchanged", "divergence": "divergence",
 }

@@ -58,8 +58,8 @@ func TestDepth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range ruleNames {
-		if !strings.Contains(string(drawn), ": "+name+"</text>") {
+	for _, name := range append(pipeline.DepthRuleNames(), "trained") {
+		if name = ruleLegend(name); !strings.Contains(string(drawn), ": "+name+"</text>") {
 			t.Errorf("the plot has no curve %q", name)
 		}
 	}

@@ -2,9 +2,11 @@ package main
 
 import (
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
+	"universal-transformer/pipeline"
 	"universal-transformer/viewer"
 )
 
@@ -68,6 +70,26 @@ func TestTraceHasReadouts(t *testing.T) {
 	for i, r := range trace.Readouts {
 		if n := int(trace.Decoder.Updates[i]); n < len(r.Steps) && r.Steps[n-1][0] != r.Steps[n-2][0] && r.Steps[n-1][0].Token != r.Steps[n-2][0].Token {
 			t.Errorf("position %d ended after %d steps with %+v", i+1, n, r.Steps)
+		}
+	}
+}
+
+// Every rule has a flag of commands that run a model, a row in docs/depth.md, a line in ut help exits and one in ut help depth.
+// Caught when planted: a rule without a row in docs/depth.md; one that is left out of each help text.
+func TestEveryRuleIsDescribed(t *testing.T) {
+	page, err := os.ReadFile("../../docs/depth.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	decode, exits, depth := succeeds(t, "decode", "--help"), succeeds(t, "help", "exits"), succeeds(t, "depth", "--help")
+	for _, r := range pipeline.DepthRules {
+		flag := "--" + ruleFlag(r)
+		for where, text := range map[string]string{
+			decode: "      " + flag + " ", exits: "  " + flag + " ", depth: "\n  " + r.Name + " ", string(page): "\n| `" + flag + " ",
+		} {
+			if !strings.Contains(where, text) {
+				t.Errorf("%s: %q is missing in %.60q...", r.Name, text, where)
+			}
 		}
 	}
 }

@@ -54,7 +54,7 @@ earlier than trained.`},
 
   ut train algorithmic/copy --set 'model.positions={"random_offset": {"max": 512}}'
   ut show model.counting`},
-	{"exits", "stopping earlier than trained", exitText + `
+	{"exits", "stopping earlier than trained", exitText() + `
 
 The flags belong to ut decode, eval, classify, tag, answer, translate, score and trace; ut depth
 measures what they save.
