@@ -12,6 +12,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
+	"unicode"
 
 	"universal-transformer/internal/batch"
 	"universal-transformer/runlog"
@@ -109,6 +111,9 @@ func (r Run) JSON() []byte {
 func (r Run) Validate() error {
 	if r.Name == "" {
 		return fmt.Errorf("name is empty: give the run a name")
+	}
+	if strings.ContainsFunc(r.Name, unicode.IsControl) {
+		return fmt.Errorf("name is %q: it must have no control characters, such as line breaks", r.Name)
 	}
 	for _, check := range []func() error{r.unread, r.Task.validate, r.Model.validate, r.fits, r.Training.Schedule.validate} {
 		if err := check(); err != nil {

@@ -110,6 +110,7 @@ func TestParseRefuses(t *testing.T) {
 		`{"task": {"copy": {"base": 1}}}`:                "task.copy.base is 1",
 		`{"task": {"table": {}}}`:                        "task.table.path is empty",
 		`{"name": "", "task": {"copy": {}}}`:             "name is empty",
+		`{"name": "a\u001b[1mb", "task": {"copy": {}}}`:  `name is "a\x1b[1mb": it must have no control characters`,
 		`{"task": {"copy": {}}, "seed": -1}`:             "seed",
 		`{"task": {"copy": {}}, "seed": "many"}`:         "seed",
 		`{"task": {"copy": {}}, "model": {"width": 10}}`: `model "width" is not known`,
