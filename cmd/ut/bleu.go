@@ -79,12 +79,12 @@ func newBleu() *cobra.Command {
   ut bleu translated.de test.de --paired baseline.de
   ut bleu translated.de test.de --chrf --word-order 2`,
 		Args: hypothesisAndReferences,
-		RunE: prompt(func(c *cobra.Command, args []string) error {
+		RunE: prompt(sayingTime(func(c *cobra.Command, args []string) error {
 			if err := f.check(c); err != nil {
 				return err
 			}
 			return f.run(c, args[0], args[1:])
-		}),
+		})),
 	}
 	c.Flags().TextVar(&f.bleu.Tokenizer, "tokenize", bleu.V13a, "`tokenizer` of BLEU: 13a, intl, none or char")
 	c.Flags().BoolVar(&f.bleu.Lowercase, "lowercase", false, "lower-case everything first")

@@ -50,7 +50,7 @@ target space. Sources end with id 1, as in tensor2tensor, unless --set source_en
 			}
 			return oneRecipe(args[1:], f.config, "RECIPE is missing: name a recipe whose task the model was trained for, or give --config")
 		},
-		RunE: f.run,
+		RunE: sayingTime(f.run),
 	}
 	c.Flags().StringVar(&f.config, "config", "", "the configuration in this `file` instead of a recipe")
 	c.Flags().StringVar(&f.out, "out", "", "run `directory`")

@@ -62,7 +62,7 @@ func utReading(t *testing.T, input string, args ...string) result {
 }
 
 // progressLine matches what the program writes about work of more than two seconds, which depends on how busy the machine is.
-var progressLine = regexp.MustCompile(`(?m)^(?:(?:example|merge|MB|run|second|update) \d+(?:/\d+)?(?:  .*)?|reading the data: .* so far)\n`)
+var progressLine = regexp.MustCompile(`(?m)^(?:(?:example|merge|MB|run|second|update) \d+(?:/\d+)?(?:  .*)?|(?:reading the data|computing): .* so far)\n`)
 
 // succeeds runs the program, which must succeed, and returns its standard output.
 func succeeds(t *testing.T, args ...string) string {
