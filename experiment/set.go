@@ -236,7 +236,8 @@ func (s *setter) assignField(node map[string]any, place string, keys, variants [
 	}
 	fields, isObject := next.(map[string]any)
 	if !isObject {
-		return fmt.Errorf("%s: %q has no fields", printable(s.path), keys[0])
+		at := strings.TrimSuffix(s.path, "."+strings.Join(keys[1:], "."))
+		return fmt.Errorf("%s: %q has no fields: it is a value, as in %s=%v", printable(s.path), keys[0], printable(at), next)
 	}
 	return s.assign(fields, strings.TrimPrefix(place+"."+keys[0], "."), keys[1:])
 }

@@ -20,7 +20,7 @@ type DepthRule struct {
 	Effect  string
 	Measure string // what the setting is: "the probability of the most probable token"
 	Whole   bool   // whether a setting is a number of steps, at least 1 and at most [halting.MaxSteps]; others are above 0
-	// Settings are those at which a model is evaluated, from few steps to many. nil for "fixed", whose number of steps is chosen by the caller.
+	// Settings are those at which a model is evaluated, from few steps to many; nil for "fixed", whose number of steps the caller chooses.
 	Settings func(universal.Deep) []float64
 	// Exit returns the exit with a setting, which may be invalid: [halting.Exit.Validate] says so.
 	Exit func(setting float64) halting.Exit

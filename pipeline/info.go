@@ -34,6 +34,7 @@ type Info struct {
 	Task        string      `json:"task"`
 	Data        []DataFile  `json:"data"`
 	Model       string      `json:"model"`              // one line
+	Recurrent   string      `json:"-"`                  // the recurrent step, in one line; "" for models without
 	Parameters  int         `json:"parameters"`         // 0 before the first checkpoint
 	Step        int64       `json:"step"`               // updates so far
 	Steps       int64       `json:"steps"`              // updates of the configuration
@@ -138,6 +139,9 @@ func (i *Info) readConfiguration(log *runlog.Run) error {
 		return fmt.Errorf("%s: %w", configFile, err)
 	}
 	i.Model = r.Model.Value.Describe()
+	if u, ok := r.Model.Value.(experiment.UniversalKind); ok {
+		i.Recurrent = u.Step().DescribeStep()
+	}
 	r, err := withFoundFiles(log, r, nil)
 	for _, f := range r.Files() {
 		_, missing := os.Stat(f.Path)

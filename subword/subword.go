@@ -75,7 +75,10 @@ func Read(r io.Reader) (Tokenizer, error) {
 	return readT2T(data)
 }
 
-// CheckText returns an error with the position if a text is not valid UTF-8.
+// ErrText is the error of a text that is not valid UTF-8.
+var ErrText = errors.New("not valid UTF-8")
+
+// CheckText returns an [ErrText] with the position if a text is not valid UTF-8.
 func CheckText(text string) error {
 	if utf8.ValidString(text) {
 		return nil
@@ -83,7 +86,7 @@ func CheckText(text string) error {
 	for at := 0; ; {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		if r == utf8.RuneError && size == 1 {
-			return fmt.Errorf("not valid UTF-8 at byte %d", at+1)
+			return fmt.Errorf("%w at byte %d", ErrText, at+1)
 		}
 		at += size
 	}

@@ -11,7 +11,8 @@ import (
 // With post-norm, keys and values are linear in X = H + P^t, and P^t is the sum of a term in the position and one in the step. They
 // are therefore cached for H and the position's term, [B, M, D]. The step's term is the same for all positions. Added to the keys, it
 // adds the same number to all scores of a query, which the softmax ignores; added to the values, it is added to the result, because
-// weights sum to one. This needs scores that are linear in keys, and keys that depend on the position in no other way. With pre-norm, keys and values are not linear in X, and the states themselves are cached.
+// weights sum to one. This needs scores that are linear in keys, and keys that depend on the position in no other way. With pre-norm, keys
+// and values are not linear in X, and the states themselves are cached.
 type haltedCache struct {
 	coordinates coordinates // of all positions
 	state       *Node       // H, [B, M, D]; pre-norm only

@@ -150,13 +150,13 @@ func (f *bleuFlags) check(c *cobra.Command) error {
 }
 
 func (f *bleuFlags) run(c *cobra.Command, hypothesis string, references []string) error {
-	hypotheses, err := readText(c, hypothesis)
+	hypotheses, err := readText(c, "HYP", hypothesis)
 	if err != nil {
 		return err
 	}
 	texts := make([][]string, len(references))
 	for i, name := range references {
-		if texts[i], err = readText(c, name); err != nil {
+		if texts[i], err = readText(c, "REF", name); err != nil {
 			return err
 		}
 		if len(texts[i]) != len(hypotheses) {
@@ -177,7 +177,7 @@ func (f *bleuFlags) run(c *cobra.Command, hypothesis string, references []string
 
 // compare compares the hypotheses with the baseline's.
 func (f *bleuFlags) compare(c *cobra.Command, hypotheses []string, references [][]string) error {
-	baseline, err := readText(c, f.baseline)
+	baseline, err := readText(c, "--paired", f.baseline)
 	if err != nil {
 		return err
 	}
@@ -213,13 +213,13 @@ func (f *bleuFlags) print(w io.Writer, line fmt.Stringer, object any, err error)
 	return err
 }
 
-// readText reads the lines of a file, or of the standard input if name is "-".
-func readText(c *cobra.Command, name string) ([]string, error) {
+// readText reads the lines of a file that an argument or a flag names, or of the standard input if name is "-".
+func readText(c *cobra.Command, argument, name string) ([]string, error) {
 	file := io.NopCloser(c.InOrStdin())
 	if name != "-" {
 		var err error
 		if file, err = new(archive.Archive).Open(name); err != nil {
-			return nil, err
+			return nil, missingFile(err, argument, "a file with a sentence on each line")
 		}
 	}
 	defer file.Close()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -29,8 +30,18 @@ func oneRecipe(args []string, file, missing string) error {
 		return usagef("%q and --config %s are both given: choose one", args[0], file)
 	case len(args) > 1:
 		return usagef("%q is an extra argument", args[1])
+	case len(args) == 1 && isFile(args[0]):
+		if _, err := recipes.Named(args[0]); err != nil {
+			return usagef("%q is a file and no recipe: give --config %s", args[0], textfile.Quoted(args[0]))
+		}
 	}
 	return nil
+}
+
+// isFile reports whether a path is that of a file, and not of a folder or something else.
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // maxConfigurationSize is far above the size of any configuration, in bytes.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -100,6 +101,14 @@ func oneLine(err error) string {
 func elsewhere(err error, how string) error {
 	if number := syscall.Errno(0); errors.As(err, &number) {
 		return fmt.Errorf("%w: %s", err, how)
+	}
+	return err
+}
+
+// missingFile adds to the error of a file that does not exist which argument or flag names it, and what it should name.
+func missingFile(err error, argument, what string) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w: name %s", argument, err, what)
 	}
 	return err
 }

@@ -79,6 +79,7 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 	field("problem", i.Problem)
 	field("experiment", fmt.Sprintf("%s, task %s", i.Experiment, i.Task))
 	field("model", i.Model)
+	field("step", i.Recurrent)
 	if i.Parameters > 0 {
 		field("parameters", thousands(i.Parameters))
 	}

@@ -2,11 +2,39 @@ package main
 
 import (
 	"bytes"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
+	"universal-transformer/universal"
 )
+
+// The recurrent step has a line of its own. Caught when planted: norms before and after exchanged; no fields of a transition; an arrangement
+// that is left out.
+func TestInfoOfSteps(t *testing.T) {
+	for dir, want := range map[string]string{
+		"../../models/reverse": "transition feedforward (filter 256), norms after the sub-layers, coordinates sinusoidal, positions from_one\n",
+		"../../models/babi":    "transition separable_convolution (filter 256, widths [3, 1]), norms before the sub-layers, coordinates sinusoidal, positions from_one\n",
+	} {
+		dir, err := filepath.Abs(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if out := succeeds(t, "info", dir); !strings.Contains(out, "\nstep        "+want) {
+			t.Errorf("%s, want %q", out, want)
+		}
+	}
+	u := experiment.Universal{
+		Transition:  experiment.Transition{Value: universal.FeedForward{Filter: 9}},
+		Arrangement: experiment.Arrangement{Value: universal.Submitted{}}, Coordinates: experiment.Coordinates{Value: universal.Tensor2Tensor{Alternate: true}},
+		Positions: experiment.Positions{Value: universal.RandomOffset{Max: 7}},
+	}
+	if got := u.DescribeStep(); got != "transition feedforward (filter 9), arrangement submitted, coordinates tensor2tensor (alternate true), positions random_offset (max 7)" {
+		t.Error(got)
+	}
+}
 
 // The number of updates comes with that of the newest checkpoint if the last ones are not saved. Caught when planted: the oldest checkpoint in
 // place of the newest; the words also if all are saved.

@@ -128,6 +128,7 @@ func places(t *testing.T) map[string]string {
 		"text":     text, "pairs": write(t, "pairs.tsv", "1 2\t2 1\n"), "odd": write(t, "odd.tsv", "one\ntwo\n"),
 		"list": write(t, "mine.json", "[]"), "words": write(t, "mine.json", "text"), "five": write(t, "mine.json", "5"),
 		"twice": write(t, "mine.json", `{"seed":1,"seed":2}`), "cut": write(t, "mine.json", `{"name":"a","task":{"copy":{}`),
+		"jsonl": write(t, "a.jsonl", "{\"text\": \"a\"}\n{\"text\": \"b\"}\n"),
 		"utf16": write(t, "mine.json", "\xff\xfe{\x00}\x00"), "cr": write(t, "cr", "a\tb\rc\td\r"), "nul": write(t, "nul", "one\ntwo\x00three\n"), "latin1": write(t, "latin1", "caf\xe9\tx\n"), "long": strings.Repeat("1", 1001),
 		"tokenizer": tokenizer(t), "first": copied(t), "second": copied(t), "third": copied(t), // written by one process each
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 
 	"universal-transformer/sweep"
@@ -44,4 +45,16 @@ func checkPage(flag, folder, page string) error {
 		return nil
 	}
 	return usagef("--%s %s: %s was not written by a sweep, which would overwrite it: choose another folder", flag, folder, page)
+}
+
+// checkWritable returns an error unless files can be made in a folder, which it makes if it does not exist.
+func checkWritable(dir string) error {
+	if err := os.MkdirAll(dir, 0o777); err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

@@ -201,6 +201,9 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {
 		return err
 	}
+	if err := checkWritable(f.out); err != nil {
+		return elsewhere(err, "choose another folder with --out")
+	}
 	remark(c, cells)
 	out := c.OutOrStdout()
 	if f.asJSON {

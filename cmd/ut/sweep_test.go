@@ -56,6 +56,15 @@ func TestSweepRemarks(t *testing.T) {
 	}
 }
 
+// A folder in which nothing can be written is one error, and not one for each run. Caught when planted: a sweep that does not check.
+func TestSweepIntoWhatCannotBeWritten(t *testing.T) {
+	file := pairsSweep(t, t.TempDir())
+	r := ut(t, "sweep", file, "--out", filepath.Join(file, "out"))
+	if r.code != 1 || strings.Count(r.stderr, file+": not a directory") != 1 || !strings.HasSuffix(r.stderr, ": choose another folder with --out\n") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A sweep trains all runs, prints the table and writes the page. A second call trains nothing, and its JSON has the same figures.
 func TestSweep(t *testing.T) {
 	dir := t.TempDir()

@@ -139,7 +139,10 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 			err = trainer.Count(plain)
 		}
 		f.Close()
-		if err != nil {
+		switch {
+		case errors.Is(err, subword.ErrText):
+			return fmt.Errorf("%s: %w: %w", path, err, textfile.EncodingError(path, ""))
+		case err != nil:
 			return fmt.Errorf("%s: %w", path, err)
 		}
 	}
@@ -156,7 +159,7 @@ func checkFiles(paths []string, out string) (size int64, err error) {
 		info, err := os.Stat(path)
 		switch {
 		case err != nil:
-			return 0, err
+			return 0, missingFile(err, "FILE", "a text to train on")
 		case info.IsDir():
 			return 0, fmt.Errorf("%s is a folder: name its files", path)
 		}
@@ -185,7 +188,7 @@ With --tokens it writes the pieces instead, with "Ġ" (BPE) or "␣" (tensor2ten
 		RunE: prompt(func(c *cobra.Command, args []string) error {
 			t, err := subword.Open(args[0])
 			if err != nil {
-				return err
+				return missingFile(err, "TOKENIZER", "a tokenizer.json, as ut tokenizer train writes it")
 			}
 			return eachLine(c, func(line string) (string, error) {
 				ids, err := t.Encode(line)
@@ -221,7 +224,7 @@ Special tokens are omitted.`,
 		RunE: prompt(func(c *cobra.Command, args []string) error {
 			t, err := subword.Open(args[0])
 			if err != nil {
-				return err
+				return missingFile(err, "TOKENIZER", "a tokenizer.json, as ut tokenizer train writes it")
 			}
 			return eachLine(c, func(line string) (string, error) {
 				var ids []vocab.ID
