@@ -30,7 +30,7 @@ type effect struct {
 
 func (r Run) effects() []effect {
 	t := r.Training
-	adaptive := r.Policy() != nil && r.Policy().Adaptive()
+	adaptive := r.Policy() != nil && r.Policy().Weighted()
 	const fixed, free, undecayed = "the model's depth is not adaptive", "training.ponder.weight is 0", "training.weight_decay is 0"
 	weighed, why := adaptive && t.Ponder.Weight > 0, fixed
 	if adaptive {

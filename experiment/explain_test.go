@@ -140,7 +140,7 @@ func TestEveryFieldIsExplained(t *testing.T) {
 		}
 		for _, e := range list {
 			if e.Text == "" {
-				t.Errorf("%s has no comment", e.Field)
+				t.Errorf("%s has no explanation: comment the field, then go test ./experiment -run TestFieldTexts -update", e.Field)
 			}
 		}
 	}

@@ -161,7 +161,7 @@ func portableHalting(h Halting) (PortableHalting, error) {
 // notPortable is the error for a variant without a description.
 func notPortable(v variantPart) error {
 	key, _ := v.choice()
-	return fmt.Errorf("%s.%s has no description that other programs could read: export the run for this program (a run directory), or choose a variant of its own", v.place(), key)
+	return fmt.Errorf("%s.%s has no description that other programs could read: export the run for this program (a run directory), or choose one of this program's variants", v.place(), key)
 }
 
 // VariantKeys returns the keys of all variants of the parts at a path or below it.

@@ -22,8 +22,8 @@ type ACT struct {
 	GlorotWeight bool `json:"glorot_weight,omitempty"`
 }
 
-// Adaptive returns true: every position decides when it halts.
-func (a ACT) Adaptive() bool { return true }
+// Weighted returns true: the halting unit gives every step a weight.
+func (a ACT) Weighted() bool { return true }
 
 // InitialBias returns a.Bias.
 func (a ACT) InitialBias() float64 { return a.Bias }

@@ -57,7 +57,7 @@ func (o Outcome) Demand(steps int) *Node {
 // Overflow returns a scalar that is true if a batch needed more than the capacities, so that the outcome is wrong. It is false if the
 // depth is not adaptive.
 func (o Outcome) Overflow(c Capacities) *Node {
-	if c == nil || !o.Adaptive() {
+	if c == nil || !o.Weighted() {
 		return Const(o.State.Graph(), false)
 	}
 	limits := make([][]int32, len(c)+1)

@@ -81,17 +81,17 @@ func (c *contract) check(o Outcome) {
 		panic(c.Errorf("has no exit rules and no readouts: its Unroll does not call After"))
 	case c.r.After != nil && c.watched != c.steps:
 		panic(c.Errorf("calls After %d times in %d steps, want once after each step", c.watched, c.steps))
-	case !c.policy.Adaptive() && o.Remainders != nil:
-		panic(c.Errorf("returned Outcome.Remainders, want nil, because its Adaptive is false"))
-	case !c.policy.Adaptive() && o.Weights != nil:
-		panic(c.Errorf("returned Outcome.Weights, want nil, because its Adaptive is false"))
-	case c.policy.Adaptive():
-		c.checkAdaptive(o, perPosition)
+	case !c.policy.Weighted() && o.Remainders != nil:
+		panic(c.Errorf("returned Outcome.Remainders, want nil, because its Weighted is false"))
+	case !c.policy.Weighted() && o.Weights != nil:
+		panic(c.Errorf("returned Outcome.Weights, want nil, because its Weighted is false"))
+	case c.policy.Weighted():
+		c.checkWeights(o, perPosition)
 	}
 }
 
-// checkAdaptive checks the fields of an outcome that only adaptive policies set.
-func (c *contract) checkAdaptive(o Outcome, perPosition shapes.Shape) {
+// checkWeights checks the fields of an outcome that only policies with weights set.
+func (c *contract) checkWeights(o Outcome, perPosition shapes.Shape) {
 	c.Check("returned the Outcome.Remainders", o.Remainders, perPosition)
 	if len(o.Weights) != c.steps {
 		panic(c.Errorf("returned %d Outcome.Weights, want one for each of %d steps", len(o.Weights), c.steps))

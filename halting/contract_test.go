@@ -22,7 +22,7 @@ type (
 	}
 )
 
-func (adaptiveOwn) Adaptive() bool { return true }
+func (adaptiveOwn) Weighted() bool { return true }
 
 func (o own) Unroll(_ *model.Scope, r halting.Recurrence) halting.Outcome { return o.unroll(r) }
 
@@ -103,8 +103,8 @@ func TestOutcomesAreChecked(t *testing.T) {
 	}
 	for want, unroll := range map[string]func(halting.Recurrence) halting.Outcome{
 		"": changed(func(o *halting.Outcome) { *o = halting.Outcome{State: o.State, Updates: o.Updates} }),
-		"halting policy halting_test.fixedOwn returned Outcome.Remainders, want nil, because its Adaptive is false": wellDone,
-		"halting policy halting_test.fixedOwn returned Outcome.Weights, want nil, because its Adaptive is false":    changed(func(o *halting.Outcome) { o.Remainders = nil }),
+		"halting policy halting_test.fixedOwn returned Outcome.Remainders, want nil, because its Weighted is false": wellDone,
+		"halting policy halting_test.fixedOwn returned Outcome.Weights, want nil, because its Weighted is false":    changed(func(o *halting.Outcome) { o.Remainders = nil }),
 	} {
 		if got := fault(t, fixedOwn{own{halting.Fixed{Steps: 3}, unroll}}, false); got != want {
 			t.Errorf("%q, want %q", got, want)

@@ -24,8 +24,8 @@ func (f Fixed) Unroll(_ *model.Scope, r Recurrence) Outcome {
 	return Outcome{State: state, Updates: e.updates(Scalar(state.Graph(), state.DType(), float64(f.Steps)))}
 }
 
-// Adaptive returns false.
-func (f Fixed) Adaptive() bool { return false }
+// Weighted returns false.
+func (f Fixed) Weighted() bool { return false }
 
 // SkipsHalted returns false: all positions halt together.
 func (f Fixed) SkipsHalted() bool { return false }
@@ -75,8 +75,8 @@ func unrollToDepth(r Recurrence, depth *Node, limit int) Outcome {
 	return Outcome{State: state, Updates: e.updates(ConvertDType(depth, state.DType()))}
 }
 
-// Adaptive returns false.
-func (l Length) Adaptive() bool { return false }
+// Weighted returns false.
+func (l Length) Weighted() bool { return false }
 
 // SkipsHalted returns false: positions of shorter examples are transformed, and the result is ignored.
 func (l Length) SkipsHalted() bool { return false }
@@ -124,8 +124,8 @@ func (f Random) Unroll(scope *model.Scope, r Recurrence) Outcome {
 	return unrollToDepth(r, depth, f.MaxSteps)
 }
 
-// Adaptive returns false.
-func (f Random) Adaptive() bool { return false }
+// Weighted returns false.
+func (f Random) Weighted() bool { return false }
 
 // SkipsHalted returns false: all positions of an example halt together.
 func (f Random) SkipsHalted() bool { return false }

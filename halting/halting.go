@@ -53,8 +53,8 @@ type Policy interface {
 	// stack, such as "encoder", which holds the parameters of the step, too. Unroll itself enters scope.At("halting") and makes all its
 	// parameters there with r.Weights, in each step again: "encoder.halting.weight" is one parameter.
 	Unroll(scope *model.Scope, r Recurrence) Outcome
-	// Adaptive reports whether every position has its own depth, so that outcomes have remainders and a ponder cost.
-	Adaptive() bool
+	// Weighted reports whether outcomes have weights of the steps and remainders, and so a ponder cost. Positions can differ in depth without.
+	Weighted() bool
 	// SkipsHalted reports whether halted positions need no more work, so that later steps can be applied to the others alone.
 	SkipsHalted() bool
 	// WithExit returns a policy that stops as e says. An error names e's field and valid values.
@@ -118,7 +118,7 @@ type Outcome struct {
 	State   *Node // the output of the stack, [B, M, D]
 	Updates *Node // n, number of steps of each position, 0 at padding, [B, M]; has no gradient
 
-	// The following are those of adaptive policies, all of which set them. Others set neither Remainders nor Weights, and the rest is not read.
+	// The following are those of policies with weights (Policy.Weighted), all of which set them. Others set neither Remainders nor Weights, and the rest is not read.
 	Remainders *Node   // r, [B, M]
 	Weights    []*Node // u of each step that was run, [B, M]
 	Limit      int     // what Limit of the policy returns; capacities may have left out the last of these steps
@@ -126,14 +126,14 @@ type Outcome struct {
 	Reach      Reach   // as in the recurrence
 }
 
-// Adaptive reports whether positions chose their own depth.
-func (o Outcome) Adaptive() bool { return o.Remainders != nil }
+// Weighted reports whether the outcome has weights of the steps and remainders.
+func (o Outcome) Weighted() bool { return o.Remainders != nil }
 
 // Ponder returns the ponder cost of Graves (2016), section 2.2: the mean of n + r over the real positions, a scalar. Its gradient is
-// that of r. It panics if the outcome is not adaptive.
+// that of r. It panics if the outcome has no remainders.
 func (o Outcome) Ponder(mask *Node) *Node {
-	if !o.Adaptive() {
-		panic(fmt.Errorf("halting: a policy of fixed depth has no ponder cost"))
+	if !o.Weighted() {
+		panic(fmt.Errorf("halting: a policy without weights of its steps has no ponder cost"))
 	}
 	weights := ConvertDType(mask, o.Remainders.DType())
 	cost := Mul(Add(o.Updates, o.Remainders), weights)

@@ -156,7 +156,7 @@ func unroll(t *testing.T, policy halting.Policy, l sequence) outcome {
 		o := policy.Unroll(scope, l.recurrence(g, &carried))
 		steps = len(carried)
 		nodes := append([]*Node{o.State, ConvertDType(o.Updates, dtypes.Float64)}, carried...)
-		if adaptive = o.Adaptive(); adaptive {
+		if adaptive = o.Weighted(); adaptive {
 			nodes = append(append(nodes, o.Remainders), o.Weights...)
 		}
 		return nodes

@@ -83,7 +83,7 @@ func (e *LengthError) Error() string {
 // same in decoding and in evaluation, where it does not depend on the reference.
 //
 //   - Continuations of language models have at most 200 tokens.
-//   - A task that knows more than this rule states its limit ([task.Limited]): copy and reverse, addition and memory tasks five
+//   - A task that knows more than this rule states its limit ([task.Limited]): copy, reverse, addition and memory tasks five
 //     quarters of the longest correct answer plus 10, translation twice the source plus 10.
 //   - Otherwise an answer has at most four times the source's tokens plus 50, or as many as the longest training target if that is
 //     more.

@@ -229,7 +229,7 @@ func (m *Model) Dir() string { return m.log.Dir() }
 // Read converts a text, a line or a story with a question, to a source of the run's task.
 func (m *Model) Read(text string) (task.Input, error) { return m.reader.Read(text) }
 
-// Adaptive reports whether every position has its own depth.
+// Adaptive reports whether the model weighs its steps, as [universal.Deep] says.
 func (m *Model) Adaptive() bool {
 	return universal.Adaptive(m.Run.Model.Value.Build(m.Vocabularies, m.Run.Seed))
 }

@@ -98,7 +98,7 @@ func differences(r, from experiment.Run) (list []string) {
 	if _, both := from.Model.Value.(experiment.UniversalKind); repeats != both {
 		return nil
 	}
-	adaptive := func(r experiment.Run) bool { return r.Policy() != nil && r.Policy().Adaptive() }
+	adaptive := func(r experiment.Run) bool { return r.Policy() != nil && r.Policy().Weighted() }
 	depth := repeats && (adaptive(r) != adaptive(from) || like["untied_layers"] == true || like["learned_steps"] == true)
 	readout := r.Model.Value.Kind() == from.Model.Value.Kind()
 	for _, field := range slices.Sorted(maps.Keys(like)) {

@@ -219,7 +219,7 @@ func copies(s *viewer.Stack, pass *universal.Pass) (outputs []*graph.Node, reade
 		readers = append(readers, func(t *tensors.Tensor) { place(wide(tensors.MustCopyFlatData[float32](t))) })
 	}
 	want(pass.Updates, func(v []float64) { s.Updates = v })
-	if pass.Adaptive() {
+	if pass.Weighted() {
 		want(pass.Remainders, func(v []float64) { s.Remainders = v })
 	}
 	for _, u := range pass.Weights {

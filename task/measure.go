@@ -19,7 +19,7 @@ type WholeSetMeasure interface {
 	WholeSet()
 }
 
-// A Model is the part of a trained model that measures use; package evaluation implements it. Results are in the order of the
+// A Model is the part of a trained model that measures use; package internal/evaluation implements it. Results are in the order of the
 // examples.
 type Model interface {
 	// Decode answers every source token by token; each token depends on the model's own previous tokens.

@@ -111,7 +111,7 @@ type deepest struct {
 	Deepest        int `json:"deepest"`
 }
 
-func (deepest) Adaptive() bool       { return true }
+func (deepest) Weighted() bool       { return true }
 func (deepest) InitialBias() float64 { return 1 }
 func (d deepest) Limit(int) int      { return d.Deepest }
 

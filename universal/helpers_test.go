@@ -193,7 +193,7 @@ func (x *machine) graph(scope *model.Scope, nodes []*Node) []*Node {
 		name := []string{"encoder", "decoder"}[i]
 		add(name+".state", pass.State)
 		add(name+".updates", pass.Updates)
-		if pass.Adaptive() {
+		if pass.Weighted() {
 			add(name+".remainders", pass.Remainders)
 			add(name+".ponder", pass.Ponder(pass.Mask))
 		}

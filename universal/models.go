@@ -127,7 +127,7 @@ type Model interface {
 // a Model too, reads every position once.
 type Deep interface {
 	Model
-	// Adaptive reports whether every position has its own depth.
+	// Adaptive reports whether a stack weighs its steps, as those with a halting unit do, so that there is a ponder cost: halting.Policy.Weighted.
 	Adaptive() bool
 	// StepLimit returns the maximum number of steps of a position, or 0 if that depends on the source.
 	StepLimit() int
@@ -137,7 +137,7 @@ type Deep interface {
 	WithExit(e halting.Exit) (Deep, error)
 }
 
-// Adaptive reports whether every position of a model has its own depth.
+// Adaptive reports whether a model weighs its steps, as [Deep] says.
 func Adaptive(m Model) bool {
 	deep, ok := m.(Deep)
 	return ok && deep.Adaptive()

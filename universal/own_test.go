@@ -25,7 +25,7 @@ func (o own) Unroll(scope *model.Scope, r halting.Recurrence) halting.Outcome {
 	return o.unroll(scope, r)
 }
 
-// Other parts as another module could define them.
+// Other parts as another module could define them, for a model that is built in Go: a run refuses arrangements and coordinates of other modules.
 type (
 	ownTransition struct {
 		universal.FeedForward

@@ -242,8 +242,8 @@ func (c Config) validateSteps() error {
 	return nil
 }
 
-// Adaptive reports whether every position has its own depth.
-func (c Config) Adaptive() bool { return c.Halting.Adaptive() || c.decoderHalting().Adaptive() }
+// Adaptive reports whether a stack weighs its steps, as [Deep] says.
+func (c Config) Adaptive() bool { return c.Halting.Weighted() || c.decoderHalting().Weighted() }
 
 // HaltingBias returns the initial bias of the halting unit, if the policy has one.
 func (c Config) HaltingBias() (bias float64, ok bool) {

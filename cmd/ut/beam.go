@@ -18,7 +18,7 @@ decoding.`
 
 // lengthHelp describes the maximum length of answers.
 const lengthHelp = `An answer to a source of n tokens has at most 4n + 50 tokens, or as many as the longest training
-target if that is more; for translations 2n + 10; for copy and reverse, addition and memory tasks
+target if that is more; for translations 2n + 10; for copy, reverse, addition and memory tasks
 five quarters of the longest correct answer plus 10; for language models 200. Decoding and
 evaluation have the same limit, whatever the reference is. --max-length N sets another.`
 

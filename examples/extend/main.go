@@ -65,8 +65,8 @@ func (s Settled) Unroll(_ *model.Scope, r halting.Recurrence) halting.Outcome {
 	return halting.Outcome{State: state, Updates: StopGradient(updates)}
 }
 
-// Adaptive is false: there are no halting probabilities, and so no ponder cost.
-func (s Settled) Adaptive() bool { return false }
+// Weighted is false: positions differ in depth, but there are no halting probabilities, and so no weights of steps and no ponder cost.
+func (s Settled) Weighted() bool { return false }
 
 // SkipsHalted is false: settled positions are computed and not used.
 func (s Settled) SkipsHalted() bool { return false }

@@ -187,7 +187,7 @@ func TestPonderWeights(t *testing.T) {
 			want = objective.PonderSchedule{Weight: 0.001, Delay: 10_000}
 		}
 		if got := r.Run().Training.Ponder; got != want {
-			t.Errorf("%s: the ponder cost is weighed %+v, want %+v", r.Name, got, want)
+			t.Errorf("%s: the ponder cost is weighed %+v, want %+v as in the paper's code, or as this test lists it: add a recipe that differs on purpose to the list", r.Name, got, want)
 		}
 	}
 }

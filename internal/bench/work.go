@@ -149,7 +149,7 @@ func (w *work) encodeGraph(scope *model.Scope, nodes []*Node, c capacity.Capacit
 // meanUpdates returns the mean number of updates per position, for each adaptive stack.
 func meanUpdates(result universal.Result) (means []*Node) {
 	for _, pass := range result.Passes() {
-		if pass.Adaptive() {
+		if pass.Weighted() {
 			means = append(means, ReduceAllMean(pass.Updates))
 		}
 	}

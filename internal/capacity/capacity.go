@@ -191,7 +191,7 @@ func overflows(g *Graph, pass *universal.Pass, c halting.Capacities) *Node {
 
 // demand returns what a stack needed, [steps+1, 3]; one row of zeros for a stack that is missing or not adaptive.
 func demand(g *Graph, pass *universal.Pass) *Node {
-	if pass == nil || !pass.Adaptive() {
+	if pass == nil || !pass.Weighted() {
 		return Zeros(g, shapes.Make(dtypes.Int32, 1, 3))
 	}
 	return pass.Demand(len(pass.Weights))

@@ -49,7 +49,7 @@ func (e *Evaluator) scores(scope *model.Scope, nodes []*Node, c capacity.Capacit
 func (e *Evaluator) updates(result universal.Result) []*Node {
 	var list []*Node
 	for _, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
-		if pass == nil || !pass.Adaptive() && !e.CountSteps {
+		if pass == nil || !pass.Weighted() && !e.CountSteps {
 			list = append(list, Zeros(result.Logits.Graph(), none))
 			continue
 		}

@@ -98,7 +98,7 @@ func (c *Case) graph(m universal.Model, scope *model.Scope, nodes []*Node) map[s
 		}
 		values["expect."+name+".output"] = pass.State
 		values["expect."+name+".updates"] = pass.Updates
-		if pass.Adaptive() {
+		if pass.Weighted() {
 			values["expect."+name+".remainders"] = pass.Remainders
 			values["expect."+name+".weights"] = Stack(pass.Weights, 0)
 		}

@@ -17,7 +17,7 @@ func DepthsOf(result universal.Result) *Node {
 	zero := ScalarZero(result.Logits.Graph(), result.Logits.DType())
 	sums := []*Node{zero, zero, zero, zero}
 	for i, pass := range []*universal.Pass{result.Encoder, result.Decoder} {
-		if pass == nil || !pass.Adaptive() {
+		if pass == nil || !pass.Weighted() {
 			continue
 		}
 		sums[2*i] = ReduceAllSum(Mul(pass.Updates, pass.Updates)) // n is 0 at padding

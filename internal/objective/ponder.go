@@ -47,9 +47,9 @@ type Graves struct{}
 // Of returns the mean of n + r.
 func (Graves) Of(pass *universal.Pass) *Node { return pass.Ponder(pass.Mask) }
 
-// CheckPolicy returns an error unless p is adaptive.
+// CheckPolicy returns an error unless p weighs its steps.
 func (Graves) CheckPolicy(p halting.Policy) error {
-	if !p.Adaptive() {
+	if !p.Weighted() {
 		return fmt.Errorf("a model of fixed depth (%s) has no ponder cost: leave it out, or choose adaptive halting, such as frozen", p.Describe())
 	}
 	return nil
@@ -75,7 +75,7 @@ const smallestWeight = 1e-20
 
 // Of returns the mean of KL(u || q). Steps that were not run, because all positions had halted before, have the weight 0.
 func (c GeometricPrior) Of(pass *universal.Pass) *Node {
-	if !pass.Adaptive() {
+	if !pass.Weighted() {
 		panic(fmt.Errorf("objective: a stack of fixed depth has no halting distribution"))
 	}
 	q := logGeometric(c.Lambda, max(pass.Limit, len(pass.Weights)))

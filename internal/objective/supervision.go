@@ -89,7 +89,7 @@ func (Geometric) CheckPolicy(p halting.Policy, _ bool) error { return knownSteps
 // CheckPolicy returns an error unless answers have halting weights of their own, which sum to 1.
 func (Halting) CheckPolicy(p halting.Policy, answersEach bool) error {
 	switch {
-	case !p.Adaptive():
+	case !p.Weighted():
 		return fmt.Errorf("a model of fixed depth (%s) has no halting weights: choose uniform or geometric, or adaptive halting, such as frozen", p.Describe())
 	case !answersEach:
 		return fmt.Errorf("the model has one answer for all positions, each of which halts by itself: choose uniform or geometric")

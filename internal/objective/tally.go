@@ -68,7 +68,7 @@ func (o Objective) OfPart(result universal.Result, target, ponderWeight *Node, s
 			continue
 		}
 		sums = append(sums, ReduceAllSum(pass.Updates), ReduceAllSum(ConvertDType(pass.Mask, m.Nats.DType())))
-		if pass.Adaptive() {
+		if pass.Weighted() {
 			ponder := shareOf(o.ponderCost().Of(pass), []*Node{share.Sources, share.Targets}[i])
 			loss = Add(loss, Mul(ponderWeight, ponder))
 		}

@@ -1,5 +1,6 @@
-// Package part names the part of a model that is at fault. Transitions, halting policies, exit rules, arrangements and coordinates may be those
-// of other modules; without a name, their faults are errors of the operations that use what they return.
+// Package part names the part of a model that is at fault. Transitions, halting policies and positions of a run may be those of other modules,
+// and so may exit rules, arrangements and coordinates of a model that is built in Go; without a name, their faults are errors of the operations
+// that use what they return.
 package part
 
 import (

@@ -22,7 +22,7 @@ type stream struct {
 	// lengths are mixed up to length.
 	shape func(rng *rand.Rand, length int, exact bool) shape
 	fill  func(rng *rand.Rand, s shape) task.Example // draws the digits
-	hard  []hardKind                                 // kinds of sources that fill almost never draws
+	hard  []hardKind                                 // kinds of sources that fill almost never draws; may be empty
 }
 
 // shape is the number of digits of each number in a source; copy and reverse have only one number.
@@ -53,7 +53,11 @@ func (s stream) Training(seedValue uint64, i int64) task.Example {
 // HeldOut draws sel.Count examples, 10,000 if Count is 0; with sel.Hard every second one is a hard case, of each kind in turn. A Length, Mix
 // or From below the minimum length of a source is an error.
 func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, error) {
-	if err := sel.Validate(); err != nil {
+	err := sel.Validate()
+	if err == nil && len(s.hard) == 0 {
+		err = sel.RejectHard()
+	}
+	if err != nil {
 		return nil, err
 	}
 	length, exact, field := s.longest, false, ""

@@ -1,9 +1,16 @@
 // Package tasktest checks that a task.Task fulfils the contract of its interface. The test of a task calls Run:
 //
-//	func TestTask(t *testing.T) { tasktest.Run(t, algorithmic.Copy{Base: 10, MaxLength: 40}) }
+//	func TestTask(t *testing.T) {
+//		opened, err := mine.Task{Length: 8}.Open()
+//		if err != nil {
+//			t.Fatal(err)
+//		}
+//		tasktest.Run(t, opened)
+//	}
 package tasktest
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"testing"
@@ -28,6 +35,7 @@ var checks = []struct {
 	{"held-out is not the training stream", checkDisjoint},
 	{"a smaller count is a prefix", prefix},
 	{"bad selections are refused", badSelections},
+	{"hard cases, or a refusal", hardCases},
 	{"text round trip", roundTrip},
 	{"digests are deterministic", digests},
 }
@@ -183,6 +191,27 @@ func badSelections(tk task.Task) error {
 	for _, s := range []task.Selection{{Length: -1}, {Mix: -1}, {Count: -1}, {Length: 3, Mix: 3}} {
 		if _, err := tk.HeldOut(1, s); err == nil {
 			return fmt.Errorf("HeldOut accepts %+v", fields(s))
+		}
+	}
+	return nil
+}
+
+// hardCases checks that a task has valid hard cases, or refuses a selection of them by the name of its field.
+func hardCases(tk task.Task) error {
+	const wanted = 8
+	examples, err := tk.HeldOut(1, task.Selection{Hard: true, Count: wanted})
+	var refused *task.SelectionError
+	switch {
+	case errors.As(err, &refused) && refused.Field == "hard":
+		return nil
+	case err != nil:
+		return fmt.Errorf("HeldOut of hard cases returns %w, want a task.SelectionError of the field hard", err)
+	case len(examples) == 0 || len(examples) > wanted:
+		return fmt.Errorf("HeldOut of count %d with hard cases has %d examples", wanted, len(examples))
+	}
+	for i, e := range examples {
+		if err := Check(tk, e); err != nil {
+			return fmt.Errorf("HeldOut[%d] with hard cases: %v", i, err)
 		}
 	}
 	return nil

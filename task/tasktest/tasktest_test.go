@@ -1,6 +1,7 @@
 package tasktest
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -97,6 +98,17 @@ func TestChecksSeeBrokenTasks(t *testing.T) {
 		}}},
 		"takes any selection": {"bad selections are refused", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
 			return good.HeldOut(seed, task.Selection{Count: 1})
+		}}},
+		"a hard case without an end": {"hard cases, or a refusal", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			held, err := good.HeldOut(seed, s)
+			if s.Hard {
+				held[5].Target = held[5].Target[:0]
+			}
+			return held, err
+		}}},
+		"no hard cases": {"hard cases, or a refusal", spoilt{heldOut: func(task.Task, uint64, task.Selection) ([]task.Example, error) { return nil, nil }}},
+		"a refusal that names no field": {"hard cases, or a refusal", spoilt{heldOut: func(good task.Task, seed uint64, s task.Selection) ([]task.Example, error) {
+			return nil, errors.New("no hard cases")
 		}}},
 		"an unreadable source": {"text round trip", spoilt{training: func(good task.Task, seed uint64, i int64) task.Example {
 			e := good.Training(seed, i)
