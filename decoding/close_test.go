@@ -91,7 +91,7 @@ func TestMemoryOfTwoAnswers(t *testing.T) {
 			list := slices.Clone(queries)
 			if count {
 				list[1].OnSteps = func(token, steps int) {
-					if width > 1 || steps != 3 {
+					if width > 1 || steps != 4 {
 						t.Errorf("token %d of a beam of %d runs %d steps", token, width, steps)
 					}
 				}

@@ -18,11 +18,13 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
 	"universal-transformer/internal/longtest"
+	"universal-transformer/internal/modeltest"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/universal"
 )
 
-// models is every halting policy with every transition, both places of the norms, and all random weights.
+// models is every halting policy with every transition and both places of the norms, and models that differ in one field from one that halts by
+// itself.
 func models(precision dtypes.DType) map[string]universal.Config {
 	return modelsOf(precision, func(int, int, int) bool { return true })
 }
@@ -33,19 +35,16 @@ func pairedModels(precision dtypes.DType) map[string]universal.Config {
 	return modelsOf(precision, func(policy, transition, norm int) bool { return longtest.Enabled() || (policy+transition+norm)%2 == 0 })
 }
 
-// modelsOf makes the models whose policy, transition and place of the norms are wanted, counted from 0, one that counts its sources
-// from both ends, and two of earlier versions of the paper.
+// modelsOf makes the models whose policy, transition and place of the norms are wanted, counted from 0, and those that differ in one field.
 func modelsOf(precision dtypes.DType, wanted func(policy, transition, norm int) bool) map[string]universal.Config {
-	act := halting.ACT{MaxSteps: 4, Epsilon: 0.05}
-	transitions := []universal.Transition{
-		universal.FeedForward{Filter: 8}, universal.SeparableConvolution{Filter: 8}, universal.SeparableConvolution{Filter: 8, Widths: [2]int{3, 1}},
-	}
+	transitions := append(modeltest.Transitions(8), universal.SeparableConvolution{Filter: 8, Widths: [2]int{3, 1}})
 	base := universal.Config{
 		SourceVocabulary: 7, TargetVocabulary: 6, Width: 8, Heads: 2, Seed: 1, Precision: precision,
 		Dropout: universal.Dropout{Residual: 0.5}, Positions: universal.RandomOffset{Max: 50},
 	}
 	list := map[string]universal.Config{}
-	for i, p := range []halting.Policy{halting.Fixed{Steps: 3}, halting.Length{Max: 5}, halting.Listing{ACT: act}, halting.Graves{ACT: act}, halting.Frozen{ACT: act}} {
+	for i, named := range modeltest.Policies(4) {
+		p := named.Policy
 		for j, transition := range transitions {
 			for k, preNorm := range []bool{false, true} {
 				if !wanted(i, j, k) {
@@ -66,17 +65,10 @@ func modelsOf(precision dtypes.DType, wanted func(policy, transition, norm int) 
 			}
 		}
 	}
-	counted := base
-	counted.Transition, counted.Halting = transitions[1], halting.Frozen{ACT: act}
-	counted.Counting = universal.BothEnds{Segments: universal.Segments{Separators: []string{"3"}}}.Resolve(func(string) (int32, bool) { return 3, true })
-	list["both ends"] = counted
-	submitted, first := base, base
-	submitted.Transition, submitted.Halting, submitted.Arrangement = transitions[1], halting.Frozen{ACT: act}, universal.Submitted{}
-	first.Transition, first.Halting, first.Arrangement = transitions[0], halting.Graves{ACT: act}, universal.FirstVersion{}
-	branched, weighted := base, base
-	branched.Transition, branched.Halting, branched.Arrangement = transitions[0], halting.Frozen{ACT: act}, universal.Branched{}
-	weighted.Transition, weighted.Halting, weighted.Arrangement, weighted.UntiedLayers = transitions[0], halting.Fixed{Steps: 3}, universal.Branched{PreNorm: true}, true
-	list["submitted"], list["first version"], list["branched"], list["branched, untied"] = submitted, first, branched, weighted
+	base.Transition, base.Halting = transitions[0], halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.05}}
+	for _, v := range modeltest.Variants(base) {
+		list["one field, "+v.Name] = v.Config
+	}
 	return list
 }
 
@@ -192,7 +184,7 @@ func TestDecoderAgreesWithTeacherForcing(t *testing.T) {
 					t.Fatal(err)
 				}
 				for r, source := range rows {
-					compare(t, fmt.Sprintf("%s %s: source %d, position %d", precision, name, source, n), got[r], want[(source*length+n)*6:][:6], tolerance(precision))
+					compare(t, fmt.Sprintf("%s %s: source %d, position %d", precision, name, source, n), got[r], want[(source*length+n)*config.TargetVocabulary:][:config.TargetVocabulary], tolerance(precision))
 				}
 				parents = []int{0, 1, 2, 3, 4, 5, 6, 7}[:len(rows)]
 				switch n {
@@ -391,7 +383,7 @@ func TestBatchesHaveTheLogitsOfTheirSources(t *testing.T) {
 // source, whatever the rows that it has.
 // Caught when planted: room doubled in place of half as much more; keys of the source kept for every step, or for every row.
 func TestCacheSize(t *testing.T) {
-	for name, windows := range map[string]int{"FeedForward": 0, "SeparableConvolution": 3 * (2*8 + 4*8)} {
+	for name, windows := range map[string]int{"FeedForward": 0, "SeparableConvolution": 4 * (2*8 + 4*8)} {
 		d := decoder(t, models(dtypes.Float64)["halting.Fixed, universal."+name+", pre-norm false"], false)
 		defer d.Close()
 		batch, _ := start(t, d, [][]vocab.ID{{2, 3, 4}, {2}})
@@ -416,7 +408,7 @@ func TestCacheSize(t *testing.T) {
 				}
 			}
 			const sources = 2 * (8*2*8*8 + 8) // keys and values, and masks
-			if want := rows*8*(2*3*room*8+windows) + sources; batch.Bytes() != want {
+			if want := rows*8*(2*4*room*8+windows) + sources; batch.Bytes() != want {
 				t.Fatalf("%s: %d bytes after %d tokens, want %d", name, batch.Bytes(), n+1, want)
 			}
 		}

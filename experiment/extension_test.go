@@ -44,7 +44,7 @@ func (a Alias) ExtensionName() string { return a.Name }
 func foreign() experiment.Run {
 	r := experiment.Defaults()
 	r.Name = "foreign"
-	r.Task = experiment.Task{Value: Shuffle{Copy: algorithmic.Copy{Base: 4, MaxLength: 5}, Seed: 3}}
+	r.Task = experiment.Task{Value: Shuffle{Copy: algorithmic.Copy{Digits: algorithmic.Digits{Base: 4, MaxLength: 5}}, Seed: 3}}
 	m := r.Model.Value.(experiment.EncoderDecoder)
 	m.Halting = experiment.Halting{Value: Doubled{halting.Fixed{Steps: 2}, 7}}
 	m.Transition = experiment.Transition{Value: Gated{universal.FeedForward{Filter: 12}}}

@@ -28,7 +28,7 @@ const copierDir = "testdata/copier"
 func copier() experiment.Run {
 	r := experiment.Defaults()
 	r.Name = "copier"
-	r.Task = experiment.Task{Value: algorithmic.Copy{Base: 10, MaxLength: 4}}
+	r.Task = experiment.Task{Value: algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}}}
 	r.Model = experiment.Model{Value: experiment.EncoderDecoder{Universal: experiment.Universal{
 		Config:     universal.Config{Width: 16, Heads: 2, ScaleEmbedding: true},
 		Transition: experiment.Transition{Value: universal.FeedForward{Filter: 32}},

@@ -125,7 +125,7 @@ func TestValidationLengths(t *testing.T) {
 	if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a directory is left: %v", err)
 	}
-	r.Task = experiment.Task{Value: algorithmic.Copy{MaxLength: 5}}
+	r.Task = experiment.Task{Value: algorithmic.Copy{Digits: algorithmic.Digits{MaxLength: 5}}}
 	r.Training.ValidationLengths, r.Training.Validation, r.Training.Decoded = experiment.Lengths{From: 8, To: 8}, 6, 4
 	dir = filepath.Join(t.TempDir(), "run")
 	summary, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{})

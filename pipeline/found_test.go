@@ -54,7 +54,7 @@ func TestUnsealedData(t *testing.T) {
 	for _, c := range []struct {
 		task  task.Definition
 		notes int
-	}{{algorithmic.Copy{Base: 10, MaxLength: 4}, 0}, {text.Text{Path: path, Length: 8, HeldOut: 0.3}, 1}} {
+	}{{algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}}, 0}, {text.Text{Path: path, Length: 8, HeldOut: 0.3}, 1}} {
 		opened, err := OpenTask(t.Context(), runOn(c.task), nil)
 		if err != nil {
 			t.Fatal(err)

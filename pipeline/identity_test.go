@@ -138,7 +138,7 @@ func TestSealsAreChecked(t *testing.T) {
 // A changed field of the task that changes the vocabulary is found in config.json, not in the data.
 func TestTaskWithAnotherVocabulary(t *testing.T) {
 	r := brief(t, pairs())
-	r.Task = experiment.Task{Value: algorithmic.Reverse{Base: 10, MaxLength: 3}}
+	r.Task = experiment.Task{Value: algorithmic.Reverse{Digits: algorithmic.Digits{Base: 10, MaxLength: 3}}}
 	dir := filepath.Join(t.TempDir(), "run")
 	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {
 		t.Fatal(err)

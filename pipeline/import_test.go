@@ -50,7 +50,7 @@ func TestImportRefusesIncompleteVariables(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, run := filepath.Join(t.TempDir(), "run"), experiment.Defaults()
-	run.Name, run.Task = "imported", experiment.Task{Value: algorithmic.Copy{Base: 11}}
+	run.Name, run.Task = "imported", experiment.Task{Value: algorithmic.Copy{Digits: algorithmic.Digits{Base: 11}}}
 	opened, err := run.OpenTask()
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +82,7 @@ func TestImport(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, run, o := filepath.Join(t.TempDir(), "run"), experiment.Defaults(), t2t.Options{Heads: 4, TargetSpace: 3}
-	run.Name, run.Task = "imported", experiment.Task{Value: algorithmic.Copy{Base: 11}}
+	run.Name, run.Task = "imported", experiment.Task{Value: algorithmic.Copy{Digits: algorithmic.Digits{Base: 11}}}
 	opened, err := run.OpenTask()
 	if err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // sources.
 // Caught when planted: the longest target; positions or lengths left out, or taken if they are smaller.
 func TestTrainedLength(t *testing.T) {
-	plain := runOn(algorithmic.Copy{Base: 10, MaxLength: 4})
+	plain := runOn(algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}})
 	longer, random := plain, plain
 	longer.Training.ValidationLengths = experiment.Lengths{From: 60, To: 100}
 	model := plain.Model.Value.(experiment.EncoderDecoder)

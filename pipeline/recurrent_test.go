@@ -75,7 +75,7 @@ func TestRecurrentRun(t *testing.T) {
 // Caught when planted: a trace or a diagnosis that is computed; a Neural GPU described as a model that reads every position once.
 func TestNeuralGPURun(t *testing.T) {
 	r := brief(t, pairs())
-	r.Task = experiment.Task{Value: algorithmic.Copy{Base: 10, MaxLength: 5}}
+	r.Task = experiment.Task{Value: algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 5}}}
 	r.Model.Value = experiment.NeuralGPU{Model: neuralgpu.Model{Width: 8}}
 	dir := filepath.Join(t.TempDir(), "run")
 	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, dir, pipeline.Callbacks{}); err != nil {

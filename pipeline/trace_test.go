@@ -157,7 +157,7 @@ func TestTraceTexts(t *testing.T) {
 	}
 
 	reverse := brief(t, "")
-	reverse.Task = experiment.Task{Value: algorithmic.Reverse{MaxLength: 4}}
+	reverse.Task = experiment.Task{Value: algorithmic.Reverse{Digits: algorithmic.Digits{MaxLength: 4}}}
 	if trace = traceOf(t, reverse, "314"); strings.Join(trace.Reference, "") != "413" {
 		t.Errorf("the correct answer is %q", trace.Reference)
 	}

@@ -36,7 +36,7 @@ func TestTrainerKnowsTheUnknownToken(t *testing.T) {
 	for _, c := range []struct {
 		task task.Definition
 		has  bool
-	}{{table.Table{Path: path, HeldOut: 0.3}, true}, {algorithmic.Copy{Base: 10, MaxLength: 4}, false}} {
+	}{{table.Table{Path: path, HeldOut: 0.3}, true}, {algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}}, false}} {
 		r := runOn(c.task)
 		opened, err := OpenTask(t.Context(), r, nil)
 		if err != nil {
@@ -59,7 +59,7 @@ func TestTrainerKnowsTheUnknownToken(t *testing.T) {
 // A trainer validates with as many examples as the configuration says, and decodes answers if it says so, be it a single one.
 func TestValidationOfATrainer(t *testing.T) {
 	for decoded := range 3 {
-		r := runOn(algorithmic.Copy{Base: 10, MaxLength: 4})
+		r := runOn(algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}})
 		r.Training.Validation, r.Training.Decoded = 1+2*decoded, decoded
 		o := openRun{backend: enginetest.Backend(t), run: r, reading: r}
 		if err := o.readData(t.Context()); err != nil {
@@ -109,7 +109,7 @@ func TestChangeOfPlaces(t *testing.T) {
 
 // The checkpoint of update 0 holds nothing that was trained, so it belongs to every configuration; that of update 1 does not.
 func TestCheckpointBeforeTheFirstUpdate(t *testing.T) {
-	r := runOn(algorithmic.Copy{Base: 10, MaxLength: 4})
+	r := runOn(algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}})
 	open := openRun{backend: enginetest.Backend(t), run: r, reading: r, log: emptyRun(t)}
 	if err := open.readData(t.Context()); err != nil {
 		t.Fatal(err)
@@ -135,7 +135,7 @@ func TestSeals(t *testing.T) {
 		t.Errorf("digests %s, %s and %s", of(0), of(1), of(2))
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(3))
-	r := runOn(algorithmic.Copy{Base: 10, MaxLength: 4})
+	r := runOn(algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 4}})
 	opened, err := OpenTask(t.Context(), r, nil)
 	if err != nil {
 		t.Fatal(err)

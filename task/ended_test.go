@@ -13,7 +13,7 @@ import (
 // A task with End behind its sources is a task by all rules, and its examples are those without, longer by End; what people write gets
 // End, too. Caught when planted: End left out of held-out examples, or of what is read; a length that counts it.
 func TestWithSourceEnd(t *testing.T) {
-	plain, err := algorithmic.Addition{Base: 10, MaxLength: 20}.Open()
+	plain, err := algorithmic.Addition{Digits: algorithmic.Digits{Base: 10, MaxLength: 20}}.Open()
 	if err != nil {
 		t.Fatal(err)
 	}

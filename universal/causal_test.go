@@ -21,7 +21,9 @@ func TestDecoderIsCausal(t *testing.T) {
 		t.Run(v.name, func(t *testing.T) {
 			x := newMachine(t, v.model)
 			before := x.run(source, target)
-			variety(t, before)
+			if !v.field {
+				variety(t, before)
+			}
 			for i := range target[0] {
 				changed := [][]int32{slices.Clone(target[0]), slices.Clone(target[1])}
 				for _, row := range changed {
@@ -34,8 +36,9 @@ func TestDecoderIsCausal(t *testing.T) {
 				logits := x.run(source, changed)["logits"]
 				for row := range target {
 					for j := range target[row] {
-						start := (row*len(target[row]) + j) * 5
-						same := slices.Equal(logits[start:start+5], before["logits"][start:start+5])
+						size := len(logits) / (len(target) * len(target[row])) // of the vocabulary
+						start := (row*len(target[row]) + j) * size
+						same := slices.Equal(logits[start:start+size], before["logits"][start:start+size])
 						switch {
 						case j <= i && !same:
 							t.Errorf("row %d: tokens from %d on change the logits at %d", row, i+1, j+1)

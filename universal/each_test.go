@@ -5,6 +5,7 @@ import (
 
 	"github.com/gomlx/compute/dtypes"
 	"universal-transformer/halting"
+	"universal-transformer/internal/modeltest"
 	"universal-transformer/universal"
 )
 
@@ -13,7 +14,7 @@ import (
 // Caught when planted: states in reverse order.
 func TestEachPositionIsReadOut(t *testing.T) {
 	rows := rectangle(sources, 6)
-	for _, p := range policies(4) {
+	for _, p := range modeltest.Policies(4) {
 		c := small()
 		c.Precision, c.Halting = dtypes.Float64, p.Policy
 		if _, adaptive := p.Policy.(halting.Frozen); adaptive {
@@ -33,10 +34,10 @@ func TestEachPositionIsReadOut(t *testing.T) {
 				sum[k%v] += x / float64(n)
 			}
 			if d := distance(sum, mean[i*v:(i+1)*v]); !(d < 1e-12) {
-				t.Errorf("%s, example %d: the mean of %d positions is off by %v", p.name, i, n, d)
+				t.Errorf("%s, example %d: the mean of %d positions is off by %v", p.Name, i, n, d)
 			}
 			if d := distance(row[(n-1)*v:n*v], last[i*v:(i+1)*v]); !(d < 1e-12) {
-				t.Errorf("%s, example %d: the last position is off by %v", p.name, i, d)
+				t.Errorf("%s, example %d: the last position is off by %v", p.Name, i, d)
 			}
 		}
 	}

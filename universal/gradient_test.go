@@ -108,7 +108,7 @@ func trainingLoss(m universal.Model) gradcheck.Loss {
 // The ponder cost alone moves the halting units of both stacks, weight and bias.
 // Caught when planted: remainders that carry no gradient.
 func TestPonderCostReachesTheHaltingUnits(t *testing.T) {
-	for _, p := range policies(6)[2:] {
+	for _, p := range adaptive(6) {
 		c := small()
 		c.Halting = p.Policy
 		x := newMachine(t, universal.EncoderDecoder{Config: c})
@@ -119,9 +119,9 @@ func TestPonderCostReachesTheHaltingUnits(t *testing.T) {
 				largest = max(largest, math.Abs(g))
 			}
 			if reached := largest > 1e-6; !reached && strings.Contains(name, "halting") {
-				t.Errorf("%s: no gradient of the ponder cost reaches %s", p.name, name)
+				t.Errorf("%s: no gradient of the ponder cost reaches %s", p.Name, name)
 			} else if reached && name == "readout.weight" {
-				t.Errorf("%s: the ponder cost moves %s, which it does not depend on", p.name, name)
+				t.Errorf("%s: the ponder cost moves %s, which it does not depend on", p.Name, name)
 			}
 		}
 	}

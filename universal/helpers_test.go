@@ -15,6 +15,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/halting"
 	"universal-transformer/internal/longtest"
+	"universal-transformer/internal/modeltest"
 	"universal-transformer/universal"
 )
 
@@ -26,31 +27,23 @@ func small() universal.Config {
 	}
 }
 
-// A policy is a halting policy with its key in experiments.
-type policy struct {
-	name string
-	halting.Policy
-}
-
-// policies are all there are; the adaptive ones run at most the given number of steps.
-func policies(steps int) []policy {
-	a := halting.ACT{MaxSteps: steps, Epsilon: 0.05}
-	return []policy{
-		{"fixed", halting.Fixed{Steps: steps}}, {"length", halting.Length{Max: steps}},
-		{"listing", halting.Listing{ACT: a}}, {"graves", halting.Graves{ACT: a}}, {"frozen", halting.Frozen{ACT: a}},
-	}
+// adaptive returns the policies that weigh their steps, of which there are at most the given number.
+func adaptive(steps int) []modeltest.Policy {
+	return slices.DeleteFunc(modeltest.Policies(steps), func(p modeltest.Policy) bool { return !p.Weighted() })
 }
 
 // A variant is a model with a name.
 type variant struct {
 	name  string
 	model universal.Model
+	field bool // the model differs from another one in a field, whatever that does to its depth: see variety
 }
 
 // variants is each model with each policy (of at most 4 steps) and each transition, and both with each place of the norms, at a
-// precision; in the long form each combination of the four.
+// precision; in the long form each combination of the four. Then come models with a decoder that differ from one that halts by itself in one
+// field of the configuration each.
 func variants(precision dtypes.DType) (list []variant) {
-	for i, p := range policies(4) {
+	for i, p := range modeltest.Policies(4) {
 		for j, transition := range []universal.Transition{universal.FeedForward{Filter: 5}, universal.SeparableConvolution{Filter: 5}} {
 			for k, preNorm := range []bool{false, true} {
 				if (i+j+k)%2 == 1 && !longtest.Enabled() {
@@ -66,24 +59,28 @@ func variants(precision dtypes.DType) (list []variant) {
 					universal.EncoderDecoder{Config: untied}, universal.Encoder{Config: untied}, universal.Decoder{Config: untied},
 				} {
 					if m.Validate() == nil { // a language model cannot tie its depth to a source, and untied layers are a fixed number
-						name := fmt.Sprintf("%T/%s/%T/pre-norm=%v/untied=%v", m, p.name, transition, preNorm, isUntied(m))[len("universal."):]
+						name := fmt.Sprintf("%T/%s/%T/pre-norm=%v/untied=%v", m, p.Name, transition, preNorm, isUntied(m))[len("universal."):]
 						if e, ok := m.(universal.Encoder); ok && e.Pool != nil {
 							name += "/last"
 						}
-						list = append(list, variant{name, m})
+						list = append(list, variant{name: name, model: m})
 					}
 				}
 			}
 		}
 	}
-	counted := small() // a source of segments that end in 3
-	counted.Width, counted.Precision, counted.Transition = 8, precision, universal.SeparableConvolution{Filter: 5}
-	counted.Counting = universal.BothEnds{Segments: universal.Segments{Separators: []string{"3"}}}.Resolve(func(string) (int32, bool) { return 3, true })
-	weighted, halts := small(), small()
-	weighted.Precision, weighted.Transition, weighted.Arrangement, weighted.UntiedLayers = precision, universal.FeedForward{Filter: 6}, universal.Branched{PreNorm: true}, true
-	halts.Precision, halts.Transition, halts.Arrangement, halts.Halting = precision, universal.FeedForward{Filter: 6}, universal.Branched{}, policies(4)[2].Policy
-	return append(list, variant{"EncoderDecoder/fixed/both ends", universal.EncoderDecoder{Config: counted}},
-		variant{"EncoderDecoder/fixed/branched", universal.EncoderDecoder{Config: weighted}}, variant{"Decoder/halts/branched", universal.Decoder{Config: halts}})
+	base := small()
+	base.Precision, base.Transition, base.Halting = precision, universal.FeedForward{Filter: 6}, halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Epsilon: 0.05}}
+	for _, v := range modeltest.Variants(base) {
+		policy := "frozen"
+		if _, fixed := v.Config.Halting.(halting.Fixed); fixed {
+			policy = "fixed"
+		}
+		for _, m := range []universal.Model{universal.EncoderDecoder{Config: v.Config}, universal.Decoder{Config: v.Config}} {
+			list = append(list, variant{fmt.Sprintf("%T/%s/%T/%s", m, policy, v.Config.Transition, v.Name)[len("universal."):], m, true})
+		}
+	}
+	return list
 }
 
 func isUntied(m universal.Model) bool {

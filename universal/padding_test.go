@@ -47,7 +47,9 @@ func TestPaddingChangesNothing(t *testing.T) {
 			for k, b := range batches {
 				empty := make([][]int32, b.rows-3)
 				got[k] = x.run(rectangle(slices.Concat(sources, empty), b.source), rectangle(slices.Concat(targets, empty), b.target))
-				variety(t, got[k])
+				if !v.field {
+					variety(t, got[k])
+				}
 			}
 			for i := range sources {
 				alone := x.run(sources[i:i+1], targets[i:i+1])

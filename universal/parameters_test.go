@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"universal-transformer/halting"
+	"universal-transformer/internal/modeltest"
 	"universal-transformer/universal"
 )
 
@@ -58,18 +59,18 @@ func contract(adaptive, convolution bool) map[string]string {
 // Weights are shared by all steps: names and shapes are the same for one step and for six, and are the public ones.
 // Caught when planted: a scope for each step; another name for the halting unit.
 func TestParametersDoNotDependOnTheNumberOfSteps(t *testing.T) {
-	for i := range policies(1) {
+	for i := range modeltest.Policies(1) {
 		for _, transition := range []universal.Transition{universal.FeedForward{Filter: 5}, universal.SeparableConvolution{Filter: 5}} {
 			_, convolution := transition.(universal.SeparableConvolution)
 			var found []map[string]string
 			for _, steps := range []int{1, 6} {
 				c := small()
-				c.Halting, c.Transition = policies(steps)[i].Policy, transition
+				c.Halting, c.Transition = modeltest.Policies(steps)[i].Policy, transition
 				found = append(found, shapesOf(t, universal.EncoderDecoder{Config: c}))
 			}
-			name := fmt.Sprintf("%s, %T", policies(1)[i].name, transition)
+			name := fmt.Sprintf("%s, %T", modeltest.Policies(1)[i].Name, transition)
 			same(t, name+", 1 and 6 steps", found[0], found[1])
-			same(t, name, found[1], contract(i >= 2, convolution))
+			same(t, name, found[1], contract(modeltest.Policies(1)[i].Weighted(), convolution))
 		}
 	}
 }

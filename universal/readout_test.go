@@ -88,7 +88,7 @@ func atDepth(t *testing.T, m universal.Model, steps int) universal.Model {
 			m.Halting = policy
 			return m
 		case universal.Decoder:
-			m.Halting = policy
+			m.Halting, m.OwnSteps = policy, 4
 			return m
 		}
 	}
@@ -120,7 +120,7 @@ func TestReadouts(t *testing.T) {
 	list := variants(dtypes.Float32)
 	p := pointer()
 	p.Precision = dtypes.Float32
-	list = append(list, variant{"Pointer/frozen", p})
+	list = append(list, variant{name: "Pointer/frozen", model: p})
 	for _, v := range list {
 		t.Run(v.name, func(t *testing.T) {
 			store := model.NewStore()

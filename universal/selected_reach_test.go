@@ -31,7 +31,7 @@ func TestSelectedPositionsReachNeighbours(t *testing.T) {
 		config := small()
 		config.Halting = halting.Frozen{ACT: halting.ACT{MaxSteps: 4, Bias: 0.2, Epsilon: 0.01}}
 		config.Transition, config.PreNorm, config.Dropout = universal.SeparableConvolution{Filter: 9, Widths: c.widths}, c.preNorm, c.dropout
-		v := variant{fmt.Sprintf("widths %d", c.widths), universal.EncoderDecoder{Config: config}}
+		v := variant{name: fmt.Sprintf("widths %d", c.widths), model: universal.EncoderDecoder{Config: config}}
 		compareSelected(t, v, source, target, 1e-9, []int{0, 3})
 		got := measure(t, newMachine(t, v.model), stackCapacities{}, source, target)
 		for _, stack := range []string{"encoder", "decoder"} {

@@ -68,9 +68,15 @@ func table4() []Recipe {
 		{family: "algorithmic-extended-lstm", summary: "LSTM with attention and as many parameters as algorithmic-extended, trained like it",
 			configure: func(r experiment.Run) experiment.Run { return lstm(extended(r)) }},
 	}, []column{
-		{name: "copy", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Copy{Base: 10, MaxLength: 40}) }},
-		{name: "reverse", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Reverse{Base: 10, MaxLength: 40}) }},
-		{name: "addition", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Addition{Base: 10, MaxLength: 40}) }},
+		{name: "copy", run: func() experiment.Run {
+			return countedFromBothEnds(algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 40}})
+		}},
+		{name: "reverse", run: func() experiment.Run {
+			return countedFromBothEnds(algorithmic.Reverse{Digits: algorithmic.Digits{Base: 10, MaxLength: 40}})
+		}},
+		{name: "addition", run: func() experiment.Run {
+			return countedFromBothEnds(algorithmic.Addition{Digits: algorithmic.Digits{Base: 10, MaxLength: 40}})
+		}},
 	})
 }
 
@@ -142,18 +148,9 @@ func inPaperSetting(depth halting.Policy) func(experiment.Run) experiment.Run {
 			Positions:  experiment.Positions{Value: universal.RandomOffset{Max: 401}}, // a source or target of 40 tokens and End ends at 401 at the latest
 		}}
 		r.Training.LabelSmoothing = 0.1
-		switch of := r.Task.Value.(type) {
-		case algorithmic.Copy:
-			of.Examples = 100_000
-			r.Task.Value = of
-		case algorithmic.Reverse:
-			of.Examples = 100_000
-			r.Task.Value = of
-		case algorithmic.Addition:
-			of.Examples = 100_000
-			r.Task.Value, r.Training.Muon = of, 0.95
-		default:
-			panic(fmt.Sprintf("recipes: %s is not a task of table 4", r.Task.Value))
+		r.Task.Value = r.Task.Value.(interface{ WithExamples(int) task.Definition }).WithExamples(100_000)
+		if _, ok := r.Task.Value.(algorithmic.Addition); ok {
+			r.Training.Muon = 0.95
 		}
 		return r
 	}
@@ -175,8 +172,10 @@ func withCoupledPositions(r experiment.Run) experiment.Run {
 			u.Counting.Value = universal.FromEnd{}
 		case algorithmic.Addition:
 			u.Counting.Value = universal.Restarting{Segments: universal.Segments{Separators: []string{"+"}}}
-		default:
+		case algorithmic.Copy:
 			u.Counting.Value = universal.FromStart{}
+		default:
+			panic(fmt.Sprintf("recipes: how positions of %s are coupled is not known", r.Task.Value))
 		}
 	})
 }

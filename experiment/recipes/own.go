@@ -34,7 +34,7 @@ func demo() experiment.Run {
 		Positions:  experiment.Positions{Value: universal.RandomRuns{Max: 128}},
 	}
 	r := experiment.Run{
-		Seed: 1, Task: experiment.Task{Value: algorithmic.Reverse{Base: 10, MaxLength: 16}},
+		Seed: 1, Task: experiment.Task{Value: algorithmic.Reverse{Digits: algorithmic.Digits{Base: 10, MaxLength: 16}}},
 		Model: experiment.Model{Value: experiment.EncoderDecoder{Universal: model}},
 		Training: experiment.Training{
 			Config: updates(600, 20, 100, 100), Schedule: cosine(0.01, 50), Validation: 512,

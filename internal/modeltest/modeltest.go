@@ -1,4 +1,5 @@
-// Package modeltest runs a model in float64 with arbitrary weights, for tests that compare its results with other computations.
+// Package modeltest runs a model in float64 with arbitrary weights, for tests that compare its results with other computations. It lists the
+// variants of models that property tests run with: [Policies], [Transitions], [Variants].
 package modeltest
 
 import (

@@ -14,22 +14,17 @@ const separator = "+" // one token after the digits (in tensor2tensor its id is 
 // length of an example is that of its source: both operands and the separator, so 3 is the minimum. As in tensor2tensor, for lengths
 // up to M the first operand has U{1..M/2} digits and the second U{1..M-first-1}; for a length of exactly N the second has the
 // remaining digits. The most significant digit is not 0 unless it is the only one. The zero value is base 10, M = 40.
-type Addition struct {
-	sequences
-	Base      int `json:"base"`       // 2..36; 0 means 10
-	MaxLength int `json:"max_length"` // maximum training length M in tokens, at least 3; 0 means 40
-	Examples  int `json:"examples"`   // size of the training set; 0 means unlimited (tensor2tensor: 100,000)
-}
+type Addition struct{ Digits }
 
 // String returns "addition".
 func (Addition) String() string { return "addition" }
 
 // Validate returns an error that names the first field out of range. It must be called before Open.
-func (a Addition) Validate() error { return validate(a.Base, a.MaxLength, a.Examples, 3) }
+func (a Addition) Validate() error { return a.validate(3) }
 
-// Resolved returns the task with its defaults filled in.
-func (a Addition) Resolved() Addition {
-	a.Base, a.MaxLength = orDefault(a.Base, defaultBase), orDefault(a.MaxLength, defaultMaxLength)
+// WithExamples returns the task with a training set of n examples.
+func (a Addition) WithExamples(n int) task.Definition {
+	a.Examples = n
 	return a
 }
 
@@ -37,9 +32,9 @@ func (a Addition) Resolved() Addition {
 func (a Addition) Open() (task.Task, error) { return a.stream(), nil }
 
 func (a Addition) stream() stream {
-	n, base := orDefault(a.MaxLength, defaultMaxLength), orDefault(a.Base, defaultBase)
+	d := a.filled()
 	return stream{
-		name: a.String(), base: base, ids: vocabularies(base, separator), shortest: 3, longest: n, longestTarget: n,
+		name: a.String(), base: d.Base, ids: vocabularies(d.Base, separator), shortest: 3, longest: d.MaxLength, longestTarget: d.MaxLength,
 		examples: a.Examples, shape: twoNumbers, fill: a.fill, hard: a.hard(),
 	}
 }
@@ -56,7 +51,7 @@ func twoNumbers(rng *rand.Rand, length int, exact bool) (s shape) {
 
 // Reader reads sums, and files of tab-separated pairs.
 func (a Addition) Reader(v task.Vocabularies) task.Reader {
-	plus := digit0 + vocab.ID(orDefault(a.Base, defaultBase))
+	plus := digit0 + vocab.ID(a.filled().Base)
 	return newReader(v, func(source []vocab.ID) task.Example {
 		at := slices.Index(source, plus)
 		if at < 1 || at == len(source)-1 || slices.Contains(source[at+1:], plus) {
@@ -67,13 +62,13 @@ func (a Addition) Reader(v task.Vocabularies) task.Reader {
 }
 
 func (a Addition) fill(rng *rand.Rand, s shape) task.Example {
-	base := orDefault(a.Base, defaultBase)
+	base := a.filled().Base
 	return a.answer(number(rng, base, s.first), number(rng, base, s.second))
 }
 
 // answer returns the example for the sum of two numbers.
 func (a Addition) answer(x, y []vocab.ID) task.Example {
-	base := orDefault(a.Base, defaultBase)
+	base := a.filled().Base
 	source := slices.Concat(x, []vocab.ID{digit0 + vocab.ID(base)}, y)
 	return task.Example{Source: source, Target: append(sum(x, y, base), vocab.End)}
 }

@@ -16,16 +16,16 @@ import (
 func TestConformance(t *testing.T) {
 	for name, tk := range map[string]task.Task{
 		"copy":              opened(algorithmic.Copy{}),
-		"copy fixed":        opened(algorithmic.Copy{Base: 2, MaxLength: 30, Examples: 1000}),
-		"reverse":           opened(algorithmic.Reverse{Base: 36, MaxLength: 9}),
-		"reverse fixed":     opened(algorithmic.Reverse{Examples: 100_000}),
+		"copy fixed":        opened(algorithmic.Copy{Digits: algorithmic.Digits{Base: 2, MaxLength: 30, Examples: 1000}}),
+		"reverse":           opened(algorithmic.Reverse{Digits: algorithmic.Digits{Base: 36, MaxLength: 9}}),
+		"reverse fixed":     opened(algorithmic.Reverse{Digits: algorithmic.Digits{Examples: 100_000}}),
 		"addition":          opened(algorithmic.Addition{}),
-		"addition binary":   opened(algorithmic.Addition{Base: 2, MaxLength: 21}),
-		"addition smallest": opened(algorithmic.Addition{Base: 36, MaxLength: 5, Examples: 500}),
+		"addition binary":   opened(algorithmic.Addition{Digits: algorithmic.Digits{Base: 2, MaxLength: 21}}),
+		"addition smallest": opened(algorithmic.Addition{Digits: algorithmic.Digits{Base: 36, MaxLength: 5, Examples: 500}}),
 	} {
 		t.Run(name, func(t *testing.T) { tasktest.Run(t, tk) })
 	}
-	tasktest.Files(t, algorithmic.Reverse{Base: 36}, opened(algorithmic.Reverse{Base: 36}), false)
+	tasktest.Files(t, algorithmic.Reverse{Digits: algorithmic.Digits{Base: 36}}, opened(algorithmic.Reverse{Digits: algorithmic.Digits{Base: 36}}), false)
 	tasktest.Files(t, algorithmic.Addition{}, opened(algorithmic.Addition{}), false)
 }
 
@@ -55,13 +55,13 @@ func backwards(s string) string {
 
 func TestCopyAndReverse(t *testing.T) {
 	for _, base := range []int{2, 10, 36} {
-		for _, e := range examples(t, opened(algorithmic.Copy{Base: base}), 200) {
-			if source, target := texts(opened(algorithmic.Copy{Base: base}), e); target != source {
+		for _, e := range examples(t, opened(algorithmic.Copy{Digits: algorithmic.Digits{Base: base}}), 200) {
+			if source, target := texts(opened(algorithmic.Copy{Digits: algorithmic.Digits{Base: base}}), e); target != source {
 				t.Fatalf("copy of %s is %s", source, target)
 			}
 		}
-		for _, e := range examples(t, opened(algorithmic.Reverse{Base: base}), 200) {
-			if source, target := texts(opened(algorithmic.Reverse{Base: base}), e); target != backwards(source) {
+		for _, e := range examples(t, opened(algorithmic.Reverse{Digits: algorithmic.Digits{Base: base}}), 200) {
+			if source, target := texts(opened(algorithmic.Reverse{Digits: algorithmic.Digits{Base: base}}), e); target != backwards(source) {
 				t.Fatalf("%s reversed is %s", source, target)
 			}
 		}
@@ -71,7 +71,7 @@ func TestCopyAndReverse(t *testing.T) {
 // TestAddition adds with math/big, which writes bases up to 36 with the same digits.
 func TestAddition(t *testing.T) {
 	for _, base := range []int{2, 3, 10, 36} {
-		tk := opened(algorithmic.Addition{Base: base})
+		tk := opened(algorithmic.Addition{Digits: algorithmic.Digits{Base: base}})
 		for _, e := range examples(t, tk, 300) {
 			source, target := texts(tk, e)
 			first, second, found := strings.Cut(source, "+")
@@ -95,7 +95,7 @@ func TestAddition(t *testing.T) {
 
 // The separator has the id after the last digit's and is inside the vocabulary, where tensor2tensor's is not.
 func TestSeparatorIsInTheVocabulary(t *testing.T) {
-	v := opened(algorithmic.Addition{Base: 7}).Vocabularies().Source
+	v := opened(algorithmic.Addition{Digits: algorithmic.Digits{Base: 7}}).Vocabularies().Source
 	if id, ok := v.ID("+"); !ok || id != 9 || v.Size() != 10 {
 		t.Errorf("separator has id %d (%v) of %d, want 9 of 10", id, ok, v.Size())
 	}
@@ -178,7 +178,7 @@ func TestExactLengths(t *testing.T) {
 // A fixed training set is gone through once in every epoch, in different orders.
 func TestFixedTrainingSet(t *testing.T) {
 	const n = 500
-	tk := opened(algorithmic.Reverse{MaxLength: 30, Examples: n})
+	tk := opened(algorithmic.Reverse{Digits: algorithmic.Digits{MaxLength: 30, Examples: n}})
 	epoch := func(k int64) []string {
 		var sources []string
 		for i := range int64(n) {
@@ -237,24 +237,24 @@ func TestHeldOutHasADefaultSize(t *testing.T) {
 
 func TestValidate(t *testing.T) {
 	for want, err := range map[string]error{
-		"base is 1":        algorithmic.Copy{Base: 1}.Validate(),
-		"base is 37":       algorithmic.Reverse{Base: 37}.Validate(),
-		"base is -2":       algorithmic.Addition{Base: -2}.Validate(),
-		"max_length is -1": algorithmic.Copy{MaxLength: -1}.Validate(),
-		"max_length is 2":  algorithmic.Addition{MaxLength: 2}.Validate(),
-		"examples is -1":   algorithmic.Reverse{Examples: -1}.Validate(),
+		"base is 1":        algorithmic.Copy{Digits: algorithmic.Digits{Base: 1}}.Validate(),
+		"base is 37":       algorithmic.Reverse{Digits: algorithmic.Digits{Base: 37}}.Validate(),
+		"base is -2":       algorithmic.Addition{Digits: algorithmic.Digits{Base: -2}}.Validate(),
+		"max_length is -1": algorithmic.Copy{Digits: algorithmic.Digits{MaxLength: -1}}.Validate(),
+		"max_length is 2":  algorithmic.Addition{Digits: algorithmic.Digits{MaxLength: 2}}.Validate(),
+		"examples is -1":   algorithmic.Reverse{Digits: algorithmic.Digits{Examples: -1}}.Validate(),
 	} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("got %v, want %q", err, want)
 		}
 	}
-	for _, err := range []error{algorithmic.Copy{}.Validate(), algorithmic.Addition{Base: 36, MaxLength: 3}.Validate(), algorithmic.Reverse{MaxLength: 1}.Validate()} {
+	for _, err := range []error{algorithmic.Copy{}.Validate(), algorithmic.Addition{Digits: algorithmic.Digits{Base: 36, MaxLength: 3}}.Validate(), algorithmic.Reverse{Digits: algorithmic.Digits{MaxLength: 1}}.Validate()} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	if got := (algorithmic.Addition{Base: 2}).Resolved(); got != (algorithmic.Addition{Base: 2, MaxLength: 40}) {
-		t.Errorf("resolved to %+v", got)
+	if source, target := opened(algorithmic.Addition{Digits: algorithmic.Digits{Base: 2}}).MaxLengths(); source != 40 || target != 40 {
+		t.Errorf("by default, sources have up to %d tokens and targets %d", source, target)
 	}
 }
 
@@ -265,8 +265,8 @@ func TestExamplesAreFrozen(t *testing.T) {
 		want string
 	}{
 		{opened(algorithmic.Copy{}), "9945674863327150635076345785325498199249 9945674863327150635076345785325498199249"},
-		{opened(algorithmic.Reverse{Examples: 100_000}), "7219222303178373908733 3378093738713032229127"},
-		{opened(algorithmic.Addition{Base: 2, MaxLength: 12}), "1001+1011 01101"},
+		{opened(algorithmic.Reverse{Digits: algorithmic.Digits{Examples: 100_000}}), "7219222303178373908733 3378093738713032229127"},
+		{opened(algorithmic.Addition{Digits: algorithmic.Digits{Base: 2, MaxLength: 12}}), "1001+1011 01101"},
 	} {
 		source, target := texts(c.tk, c.tk.Training(1, 0))
 		if got := source + " " + target; got != c.want {
@@ -308,7 +308,7 @@ func opened(d task.Definition) task.Task {
 // No string that there are many of is in two of training, validation and test, whatever the seed; and what is left over is counted.
 // Caught when planted: a split by the seed, test strings drawn without a split, a count that leaves the short ones out.
 func TestSplitBySource(t *testing.T) {
-	for name, d := range map[string]task.Definition{"copy": algorithmic.Copy{MaxLength: 6}, "reverse": algorithmic.Reverse{Base: 2, MaxLength: 16}, "addition": algorithmic.Addition{MaxLength: 7}} {
+	for name, d := range map[string]task.Definition{"copy": algorithmic.Copy{Digits: algorithmic.Digits{MaxLength: 6}}, "reverse": algorithmic.Reverse{Digits: algorithmic.Digits{Base: 2, MaxLength: 16}}, "addition": algorithmic.Addition{Digits: algorithmic.Digits{MaxLength: 7}}} {
 		tk := opened(d)
 		few := func(source string) bool {
 			digits := len(strings.ReplaceAll(source, "+", ""))

@@ -59,7 +59,7 @@ func periodic(base int, answer func(source []vocab.ID) task.Example) (kinds []ha
 // and runs through all of them; those of one digit and a long number, in either order; and those of two numbers with one repeated
 // digit each.
 func (a Addition) hard() []hardKind {
-	base := orDefault(a.Base, defaultBase)
+	base := a.filled().Base
 	repeated := func(digit vocab.ID, n int) []vocab.ID {
 		list := make([]vocab.ID, n)
 		for i := range list {

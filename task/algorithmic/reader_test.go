@@ -17,7 +17,7 @@ func TestReaderAnswers(t *testing.T) {
 		{algorithmic.Reverse{}, "31415", "51413"},
 		{algorithmic.Copy{}, "0072", "0072"},
 		{algorithmic.Addition{}, "99+41", "311"}, // 99 + 14 = 113, from the last digit
-		{algorithmic.Addition{Base: 2}, "1+1", "01"},
+		{algorithmic.Addition{Digits: algorithmic.Digits{Base: 2}}, "1+1", "01"},
 		{algorithmic.Addition{}, "99", ""},
 		{algorithmic.Addition{}, "1+2+3", ""},
 		{algorithmic.Addition{}, "+2", ""},

@@ -1,22 +1,55 @@
 package algorithmic
 
 import (
+	"cmp"
 	"fmt"
+	"math/rand/v2"
 
 	"universal-transformer/internal/vocab"
 	"universal-transformer/task"
 	"universal-transformer/task/table"
 )
 
-// sequences holds what the definitions of this package have in common: sources and targets are strings of characters.
-type sequences struct{}
+// Digits is what the definitions of this package have in common: sources and targets are strings of digits.
+type Digits struct {
+	Base      int `json:"base"`       // 2..36; 0 means 10
+	MaxLength int `json:"max_length"` // maximum length of a training source in tokens, at least 3 for addition; 0 means 40
+	Examples  int `json:"examples"`   // size of the training set; 0 means unlimited (tensor2tensor: 100,000)
+}
+
+// filled returns d with its defaults filled in.
+func (d Digits) filled() Digits {
+	d.Base, d.MaxLength = cmp.Or(d.Base, defaultBase), cmp.Or(d.MaxLength, defaultMaxLength)
+	return d
+}
+
+// Validate returns an error that names the first field out of range. It must be called before Open.
+func (d Digits) Validate() error { return d.validate(1) }
+
+// ofOneNumber returns the task whose source is one number, of uniform digits and a uniform length, which answer completes.
+func (d Digits) ofOneNumber(name string, answer func(source []vocab.ID) task.Example) stream {
+	d = d.filled()
+	return stream{
+		name: name, base: d.Base, ids: vocabularies(d.Base), shortest: 1, longest: d.MaxLength, longestTarget: d.MaxLength + 1, examples: d.Examples,
+		shape: oneNumber, hard: periodic(d.Base, answer),
+		fill: func(rng *rand.Rand, s shape) task.Example { return answer(randomDigits(rng, d.Base, s.first)) },
+	}
+}
+
+// oneNumber draws the shape of copy and reverse: lengths are uniform in 1..length.
+func oneNumber(rng *rand.Rand, length int, exact bool) shape {
+	if !exact {
+		length = 1 + rng.IntN(length)
+	}
+	return shape{first: length}
+}
 
 // Kind returns task.Transduction.
-func (sequences) Kind() task.Kind { return task.Transduction }
+func (Digits) Kind() task.Kind { return task.Transduction }
 
 // AnswerLimit returns five quarters of the longest correct answer, plus 10. A source of n digits has n, and a sum of numbers that are
 // written in n tokens at most n-1; End is one more.
-func (sequences) AnswerLimit(source int) int { return source + 1 + (source+1)/4 + 10 }
+func (Digits) AnswerLimit(source int) int { return source + 1 + (source+1)/4 + 10 }
 
 // A reader reads strings, and files of tab-separated pairs.
 type reader struct {
@@ -38,7 +71,7 @@ func (r reader) Read(text string) (task.Input, error) {
 }
 
 // Measure decodes and compares tokens and sequences. It notes how many sources are so short that training contains them too.
-func (sequences) Measure(v task.Vocabularies) task.Measure {
+func (Digits) Measure(v task.Vocabularies) task.Measure {
 	return task.DecodedAccuracy{Accuracy: task.Accuracy{Notes: func(examples []task.Example) []string { return shared(v, examples) }}}
 }
 
@@ -69,8 +102,9 @@ func vocabularies(base int, more ...string) task.Vocabularies {
 // lengthLimit is the maximum of max_length, far above any experiment.
 const lengthLimit = 1_000_000
 
-// validate checks the common fields.
-func validate(base, maxLength, examples, shortest int) error {
+// validate checks the fields of a task whose sources have at least so many tokens.
+func (d Digits) validate(shortest int) error {
+	base, maxLength, examples := d.Base, d.MaxLength, d.Examples
 	switch {
 	case base != 0 && (base < 2 || base > len(alphabet)):
 		return fmt.Errorf("base is %d: it must be 2..%d, or 0 for %d", base, len(alphabet), defaultBase)
@@ -82,12 +116,4 @@ func validate(base, maxLength, examples, shortest int) error {
 		return fmt.Errorf("examples is %d: it must be the size of the training set, or 0 to draw without end", examples)
 	}
 	return nil
-}
-
-// orDefault returns value, or the default zero if value is 0.
-func orDefault(value, zero int) int {
-	if value == 0 {
-		return zero
-	}
-	return value
 }
