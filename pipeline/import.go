@@ -53,8 +53,11 @@ func readVariables(data []byte) ([]safetensors.Tensor, error) {
 
 // importedKind returns the kind of model with the configuration of converted variables.
 func importedKind(m *t2t.Model) experiment.ModelKind {
+	config := m.Config
+	config.SourceVocabulary, config.TargetVocabulary = 0, 0               // those of the task
+	config.Transition, config.Halting, config.Coordinates = nil, nil, nil // recorded by the run
 	u := experiment.Universal{
-		Config: m.Config, Transition: experiment.Transition{Value: m.Config.Transition}, Halting: experiment.Halting{Value: m.Config.Halting},
+		Config: config, Transition: experiment.Transition{Value: m.Config.Transition}, Halting: experiment.Halting{Value: m.Config.Halting},
 		Coordinates: experiment.Coordinates{Value: m.Config.Coordinates}, Positions: experiment.Positions{Value: universal.FromOne{}},
 	}
 	if m.LanguageModel {

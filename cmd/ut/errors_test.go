@@ -82,7 +82,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"trace of a story without stories", []string{"trace", trained(t), "--figure", "6"}, 1, []string{"--figure 6", "trained on reverse", "--input"}},
 		{"report of runs", []string{"table", "report", "--results", filepath.Dir(trained(t))}, 1, []string{"folder of run directories, not of results"}},
 		{"demo where another run is", []string{"demo", "--out", renamed(t)}, 1, []string{`"mine"`, "--out"}},
-		{"demo where other files are", []string{"demo", "--out", withFile(t)}, 1, []string{"notes.txt", "--out"}},
+		{"demo where other files are", []string{"demo", "--out", withFile(t)}, 1, []string{"holds a run that this command did not write", "--out"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
