@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ func (f *exitFlags) set(c *cobra.Command) error {
 			continue
 		}
 		one, e := r.Exit(f.settings[i]()), &f.exit
-		e.Fixed, e.Steps, e.Threshold = max(e.Fixed, one.Fixed), max(e.Steps, one.Steps), max(e.Threshold, one.Threshold)
+		e.Fixed, e.Steps, e.Threshold = cmp.Or(one.Fixed, e.Fixed), cmp.Or(one.Steps, e.Steps), cmp.Or(one.Threshold, e.Threshold)
 		if one.Rule == nil {
 			continue
 		}

@@ -108,6 +108,7 @@ var modelMistakes = []mistake{
 	{"answer {babi} --exit-threshold 2", 2, "--exit-threshold is 2: it must be above 0 and below 1", ""},
 	{"translate {run} --encoder-steps 1001", 2, "--encoder-steps is 1001: it must be at most 1000", ""},
 	{"trace {run} --input 12 --exit-steps 0", 2, "--exit-steps is 0: it must be at least 1", ""},
+	{"decode {run} --exit-threshold -1", 2, "--exit-threshold is -1: it must be above 0 and below 1", ""},
 	{"decode {run} --exit-threshold NaN", 2, "--exit-threshold is NaN: it must be above 0 and below 1", ""},
 	{"decode {run} --exit-threshold 0.5", 2, "a model of fixed depth does not halt by itself", ""},
 	{"decode {run} --beam 2 --sample", 2, "--beam and --sample are both given: choose one", ""},
