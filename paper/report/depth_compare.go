@@ -73,6 +73,9 @@ func (r depthRun) bestRule() int {
 			best = i
 		}
 	}
+	if math.IsNaN(values[best]) { // no rule reaches so few steps
+		return -1
+	}
 	for i, v := range values {
 		if i != best && v == v && math.Abs(v-values[best]) < clearlyBetter*values[best] {
 			return -1

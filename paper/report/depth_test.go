@@ -99,7 +99,7 @@ func TestDepthSection(t *testing.T) {
 // only where it is clearly the best, and what readouts cost is said. By hand: at 3 steps, c has 0.9 with 3 fixed steps, which shorten both stacks;
 // confidence has 0.8 at 2.5 steps of the decoder and 4 of the encoder, 3.25 in all, and 0.4 at 1.5, 2.75 in all, so 0.6. At 1.5 steps, d has
 // .75 fixed, halfway from .7 to .8, and 0.7 with limits.
-// Caught when planted: steps of the decoder alone; limits alone; the best rule of equals; no cost.
+// Caught when planted: steps of the decoder alone; limits alone; the best rule of equals; no cost; fixed steps named for a run without other points.
 func TestDepthOfBothStacks(t *testing.T) {
 	const stacks = `[
 {"run": "c", "task": "t", "method": "m", "metric": "accuracy", "examples": 1200, "points": [
@@ -111,9 +111,10 @@ func TestDepthOfBothStacks(t *testing.T) {
  {"rule": "trained", "quality": 0.8, "steps": 2},
  {"rule": "fixed", "setting": 1, "quality": 0.7, "steps": 1, "exit": "1 fixed step"}, {"rule": "fixed", "setting": 2, "quality": 0.8, "steps": 2, "exit": "2 fixed steps"},
  {"rule": "limit", "setting": 2, "quality": 0.7, "steps": 1.5, "exit": "at most 2 steps"},
- {"rule": "divergence", "setting": 1, "quality": 0.749, "steps": 1.5, "exit": "divergence below 1", "extra_readouts": 1, "operations": 0.25}]}]`
+ {"rule": "divergence", "setting": 1, "quality": 0.749, "steps": 1.5, "exit": "divergence below 1", "extra_readouts": 1, "operations": 0.25}]},
+{"run": "e", "task": "t", "method": "m", "metric": "accuracy", "examples": 1200, "points": [{"rule": "trained", "quality": 0.8, "steps": 4}]}]`
 	section, details := depthPages(t, stacks)
-	contains(t, section, "is fixed or limit for c; none is better than all others by 1 % for d. Readouts after each step, which confidence, unchanged answers and divergence need, add 25.0 to 125 % of the operations of a pass.")
+	contains(t, section, "is fixed or limit for c; none is better than all others by 1 % for d and e. Readouts after each step, which confidence, unchanged answers and divergence need, add 25.0 to 125 % of the operations of a pass.")
 	contains(t, details, "| c | accuracy | 0.95 | 4.00 | 3.00 | 0.9 | - | 0.6 | - | - |\n", "| d | accuracy | 0.8 | 2.00 | 1.50 | 0.75 | - | - | - | 0.749 |\n",
 		"| exit | accuracy | encoder steps | decoder steps | extra readouts |", "| confidence of at least 0.9 | 0.8 | 4.00 | 2.50 | 2.50 | +125.0 % |", "m; configuration demo changed as docs/log.md says (2026-11-26), 100 updates, measured by 0.2.0+72de2f9c7119")
 }
