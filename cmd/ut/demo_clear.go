@@ -68,7 +68,7 @@ func notOfDemo(dir string) (string, error) {
 				return "", err
 			}
 			for _, b := range below {
-				if own := name == "traces" && b.Name() == traceName(demoInput)+".html" || name == "checkpoints" && runlog.IsCheckpoint(b.Name()); !own && !runlog.IsUnfinished(b.Name()) {
+				if !runlog.IsUnfinished(b.Name()) && !runlog.IsCheckpoint(b.Name()) && b.Name() != traceName(demoInput)+".html" {
 					return filepath.Join(name, b.Name()), nil
 				}
 			}

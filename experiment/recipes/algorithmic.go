@@ -20,6 +20,7 @@ func table4() []Recipe {
 	narrow := func(r experiment.Run) experiment.Run { return withTransformer(r, 32) }
 	oneStep := func(r experiment.Run) experiment.Run { return withHalting(r, halting.Fixed{Steps: 1}) }
 	lstm := func(r experiment.Run) experiment.Run { return withLSTM(r, 80) }
+	digits := algorithmic.Digits{Base: 10, MaxLength: 40}
 	return cells("table 4", []model{
 		{family: "algorithmic-lstm", summary: "LSTM with attention", configure: algorithmicLSTM(true)},
 		{family: "algorithmic-lstm-plain", summary: "LSTM without attention", configure: algorithmicLSTM(false)},
@@ -68,15 +69,9 @@ func table4() []Recipe {
 		{family: "algorithmic-extended-lstm", summary: "LSTM with attention and as many parameters as algorithmic-extended, trained like it",
 			configure: func(r experiment.Run) experiment.Run { return lstm(extended(r)) }},
 	}, []column{
-		{name: "copy", run: func() experiment.Run {
-			return countedFromBothEnds(algorithmic.Copy{Digits: algorithmic.Digits{Base: 10, MaxLength: 40}})
-		}},
-		{name: "reverse", run: func() experiment.Run {
-			return countedFromBothEnds(algorithmic.Reverse{Digits: algorithmic.Digits{Base: 10, MaxLength: 40}})
-		}},
-		{name: "addition", run: func() experiment.Run {
-			return countedFromBothEnds(algorithmic.Addition{Digits: algorithmic.Digits{Base: 10, MaxLength: 40}})
-		}},
+		{name: "copy", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Copy{Digits: digits}) }},
+		{name: "reverse", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Reverse{Digits: digits}) }},
+		{name: "addition", run: func() experiment.Run { return countedFromBothEnds(algorithmic.Addition{Digits: digits}) }},
 	})
 }
 

@@ -77,7 +77,7 @@ func (p *page) depthFile(f DepthFile) {
 	}
 	p.draw("depth-"+f.Name+".svg", lines.Title, lines.SVG())
 	for _, r := range f.Runs {
-		p.printf("%s: %s, %s, %s; configuration %s changed as docs/log.md says (2026-11-26), %s, measured by %s\n\n", escape(r.Run), escape(r.Task), count(r.Examples, "example"), escape(r.Method),
+		p.printf("%s: %s, %s, %s; configuration %s, %s, measured by %s\n\n", escape(r.Run), escape(r.Task), count(r.Examples, "example"), escape(r.Method),
 			escape(r.Experiment), count(int(r.Checkpoint), "update"), escape(r.Version))
 		stepHeads := []string{"steps"}
 		if r.bothStacks() {

@@ -72,24 +72,12 @@ func (p *page) haltingTask(f HaltingFile, list []haltingComparison) {
 	if slices.ContainsFunc(f.rows, func(r haltingRow) bool { return len(r.answer) > 0 }) {
 		p.printf("The last position answers. With adaptive halting it runs more steps than the mean; with fixed depth it runs as many as all others.\n\n")
 	}
-	if low, high := extremesOf(f.rows); slices.Contains(f.file.Set, "model.pool=last") && high > 0 {
+	long := slices.DeleteFunc(slices.Clone(f.rows), func(r haltingRow) bool { return len(r.last) == 0 })
+	if slices.Contains(f.file.Set, "model.pool=last") && len(long) > 0 {
+		low, high := extremes(long, func(r haltingRow) float64 { return mean(r.last) })
 		p.printf("The last position answers. The last tenth of the positions, to which it belongs, runs %.2f to %.2f steps with adaptive halting, by row; with fixed depth it runs as many as all others. So *interpolated* compares with models whose answering position runs fewer steps.\n\n", low, high)
 	}
 	p.drawHalting(f)
-}
-
-// extremesOf returns the smallest and the largest mean of the last tenth of positions of rows; 0 and 0 without any.
-func extremesOf(rows []haltingRow) (low, high float64) {
-	var list []float64
-	for _, r := range rows {
-		if len(r.last) > 0 {
-			list = append(list, mean(r.last))
-		}
-	}
-	if len(list) == 0 {
-		return 0, 0
-	}
-	return slices.Min(list), slices.Max(list)
 }
 
 // stepColumn is a column of mean steps that some rows of a file have.

@@ -175,9 +175,15 @@ func TestLastTenth(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if low, high := extremesOf(append(rows[:], haltingRow{})); low != 3.25 || high != 3.5 || len(rows[0].answer) > 0 {
-		t.Errorf("%v to %v, answers %v", low, high, rows[0].answer)
+	if rows[0].last[0] != 3.25 || rows[1].last[0] != 3.5 || len(rows[0].answer) > 0 {
+		t.Errorf("%v and %v, answers %v", rows[0].last, rows[1].last, rows[0].answer)
 	}
+	for i := range rows {
+		rows[i].name, rows[i].accuracy, rows[i].seconds, rows[i].plain = "a", []float64{0.5}, []float64{1}, true // without comparisons
+	}
+	p := &page{files: map[string][]byte{}}
+	p.haltingTask(HaltingFile{Name: "x", file: sweep.File{Set: []string{"model.pool=last"}}, rows: append(rows[:], haltingRow{name: "fixed"}), counts: []int{10}}, nil)
+	contains(t, p.text.String(), "The last tenth of the positions, to which it belongs, runs 3.25 to 3.50 steps with adaptive halting, by row;")
 }
 
 // A sweep and its results agree, record steps and who trained and measured, and have every fixed depth.
