@@ -20,6 +20,14 @@ type Explanation struct {
 // Explain returns all fields of the run.
 func (r Run) Explain() []Explanation { return explain("", reflect.ValueOf(r)) }
 
+// HasField reports whether the run has a field at a path, or a part with fields. The path may leave out the keys of variants.
+func (r Run) HasField(path string) bool {
+	return slices.ContainsFunc(r.Explain(), func(e Explanation) bool {
+		within := func(field string) bool { return field == path || strings.HasPrefix(field, path+".") }
+		return within(e.Field) || within(withoutVariants(e.Field))
+	})
+}
+
 // ExplainPart returns the fields at a path, such as "task.labels", "model.halting" or "training.stop", with their defaults. A part that
 // comes in variants has the fields of all of them.
 func ExplainPart(path string) ([]Explanation, error) {

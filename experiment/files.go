@@ -176,7 +176,7 @@ func (r Run) setsOther(assignments []string) bool {
 	return slices.ContainsFunc(assignments, func(assignment string) bool {
 		path, _, _ := strings.Cut(assignment, "=")
 		named := func(field string) bool { return field == path || withoutVariants(field) == path }
-		return !slices.ContainsFunc(r.fileFields(), named) && slices.ContainsFunc(r.Explain(), func(e Explanation) bool { return named(e.Field) })
+		return !slices.ContainsFunc(r.fileFields(), named) && r.HasField(path)
 	})
 }
 

@@ -156,29 +156,44 @@ var (
 
 // changedRun applies assignments to a run's configuration. Assigning a field that must not change is an error that gives the reason.
 func changedRun(log *runlog.Run, r experiment.Run, assignments []string) (experiment.Run, error) {
+	var others []string
+	moved := r
+	for _, assignment := range assignments {
+		if elsewhere, err := withMovedFiles(log, moved, []string{assignment}); err == nil {
+			moved = elsewhere
+			continue
+		}
+		if path, _, _ := strings.Cut(assignment, "="); r.HasField(path) { // else Set says what is meant
+			if err := checkChangeable(path); err != nil {
+				return r, err
+			}
+		}
+		others = append(others, assignment)
+	}
 	if _, err := r.Set(assignments...); err != nil {
 		return r, err
 	}
-	var others []string
-	changed := r
-	for _, assignment := range assignments {
-		if elsewhere, err := withMovedFiles(log, changed, []string{assignment}); err == nil {
-			changed = elsewhere
-			continue
-		}
-		others = append(others, assignment)
+	for _, assignment := range others {
 		path, _, _ := strings.Cut(assignment, "=")
-		within := func(field string) bool { return path == field || strings.HasPrefix(path, field+".") }
-		if slices.ContainsFunc(changeable, within) {
-			continue
-		}
-		for _, f := range fixed {
-			if within(f.path) {
-				return r, fmt.Errorf("%s cannot change on resume: %s; start a new run, or change one of %s", path, f.reason, strings.Join(changeable, ", "))
-			}
+		if err := checkChangeable(path); err != nil {
+			return r, err
 		}
 	}
-	return changed.Set(others...)
+	return moved.Set(others...)
+}
+
+// checkChangeable returns an error with the reason if the field at a path must not change when a run is resumed.
+func checkChangeable(path string) error {
+	within := func(field string) bool { return path == field || strings.HasPrefix(path, field+".") }
+	if slices.ContainsFunc(changeable, within) {
+		return nil
+	}
+	for _, f := range fixed {
+		if within(f.path) {
+			return fmt.Errorf("%s cannot change on resume: %s; start a new run, or change one of %s", path, f.reason, strings.Join(changeable, ", "))
+		}
+	}
+	return nil
 }
 
 // checkSteps returns an error if a run that continues from a step has fewer.

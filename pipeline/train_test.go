@@ -206,7 +206,7 @@ func TestEstimateOfUnequalBatches(t *testing.T) {
 }
 
 // When a run is resumed, its data may be elsewhere and what training still does may be set; other assignments are refused with the reason.
-// Caught when planted: a path that is refused, or ignored beside other assignments; a field whose name begins as that of another.
+// Caught when planted: a path that is refused, or ignored beside other assignments; a field whose name begins as that of another; the error of a value before that of its field.
 func TestChangedRun(t *testing.T) {
 	r := runOn(table.Table{Path: "before.tsv"})
 	r.Name = "changed"
@@ -223,6 +223,8 @@ func TestChangedRun(t *testing.T) {
 		{[]string{"training.batch.rows=9"}, "", 0, "training.batch.rows cannot change on resume: the updates so far were made with it"},
 		{[]string{"training.stop.patience=9", "training.schedule={\"constant\": {\"rate\": 1}}"}, "before.tsv", r.Training.Steps, ""},
 		{[]string{"name=other"}, "", 0, "a run keeps its name"}, {[]string{"model.width=8"}, "", 0, "the weights are those of this model"},
+		{[]string{"model.width=3"}, "", 0, "model.width cannot change on resume"}, {[]string{"training.batch.rows=0"}, "", 0, "training.batch.rows cannot change on resume"},
+		{[]string{"training.steps=0"}, "", 0, "training.steps is 0"}, {[]string{"model.vidth=3"}, "", 0, `did you mean "model.width"`},
 		{[]string{"training.step=9"}, "", 0, "step"},
 	} {
 		changed, err := changedRun(emptyRun(t), r, c.assignments)
