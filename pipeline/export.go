@@ -29,11 +29,11 @@ func (m *Model) Export() (string, error) {
 	return dir, m.exportTo(dir)
 }
 
-// ExportTo is like Export for any folder, which is created if necessary. A run directory is an error, and so is a folder with files of the
-// same names that no export has written.
+// ExportTo is like Export for any folder, which is created if necessary. A run directory and its checkpoints are an error, and so
+// is a folder with files of the same names that no export has written.
 func (m *Model) ExportTo(dir string) error {
-	if isRun(dir) {
-		return fmt.Errorf("%s is a run directory: name another folder", dir)
+	if err := runlog.CheckFolder(dir); err != nil {
+		return err
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fmt.Errorf("%s is a file: name a folder", dir)

@@ -112,6 +112,9 @@ func checkVacant(dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return fmt.Errorf("cannot create run directory: %s is a file, not a directory: choose another name", dir)
 	}
+	if err := checkNotWithin(dir, resolved(dir)); err != nil {
+		return err
+	}
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

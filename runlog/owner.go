@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,6 +23,26 @@ func OwnerOf(path string) (dir string, ok bool) {
 		return above, true
 	}
 	return "", false
+}
+
+// CheckFolder returns an error if other files must not be written in a folder, which need not exist: a run directory, or a folder in the
+// checkpoints of one.
+func CheckFolder(dir string) error {
+	at := resolved(dir)
+	if holdsRun(at) {
+		return fmt.Errorf("%s is a run directory: name another folder", dir)
+	}
+	return checkNotWithin(dir, at)
+}
+
+// checkNotWithin returns an error if a folder, which is at a resolved path, lies in the checkpoints of a run.
+func checkNotWithin(dir, at string) error {
+	for above := filepath.Dir(at); above != at; at, above = above, filepath.Dir(above) {
+		if filepath.Base(at) == checkpointDir && holdsRun(above) {
+			return fmt.Errorf("%s lies in the checkpoints of the run %s: name another folder", dir, above)
+		}
+	}
+	return nil
 }
 
 // Files returns the files of a run directory, in the folder itself and in its checkpoints; none if it cannot be read.

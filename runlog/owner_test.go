@@ -3,6 +3,7 @@ package runlog
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -41,6 +42,18 @@ func TestOwnerOf(t *testing.T) {
 		check(filepath.Join(dir, filepath.FromSlash(name)), want)
 	}
 	check(link, true)
+	for name, want := range map[string]string{
+		"": "is a run directory", "checkpoints": "in the checkpoints of", "checkpoints/a": "in the checkpoints of", "checkpoints/a/b": "in the checkpoints of",
+		"export": "", "more": "", "../checkpoints": "", "../other": "",
+	} {
+		at := filepath.Join(dir, filepath.FromSlash(name))
+		if err := CheckFolder(at); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: the error is %v, want %q", at, err, want)
+		}
+	}
+	if _, err := Create(filepath.Join(dir, checkpointDir, "inner"), map[string]int{"a": 1}); err == nil || !strings.Contains(err.Error(), "in the checkpoints of") {
+		t.Errorf("a run in the checkpoints of another: the error is %v", err)
+	}
 	if files := Files(dir); len(files) < 2 {
 		t.Errorf("the run has the files %q", files)
 	}

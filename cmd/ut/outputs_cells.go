@@ -4,12 +4,16 @@ import (
 	"errors"
 	"os"
 
+	"universal-transformer/runlog"
 	"universal-transformer/sweep"
 )
 
-// checkCells returns an error, before any work, if a result of cells, or the page of them, would overwrite one of their data or another
-// file that must be kept. folder is the value of the flag that chose where they are.
+// checkCells returns an error, before any work, if a result of cells, or the page of them, would be written in a run directory, or
+// overwrite one of their data or another file that must be kept. folder is the value of the flag that chose where they are.
 func checkCells(cells []sweep.Cell, flag, folder, page string, keep ...kept) error {
+	if err := checkFolder(flag, folder); err != nil {
+		return err
+	}
 	outs := []string{page}
 	seen := map[string]bool{}
 	for _, cell := range cells {
@@ -33,6 +37,14 @@ func checkCells(cells []sweep.Cell, flag, folder, page string, keep ...kept) err
 		}
 	}
 	return checkPage(flag, folder, page)
+}
+
+// checkFolder returns an error if the folder of results or runs that a flag names is a run directory or lies in its checkpoints.
+func checkFolder(flag, folder string) error {
+	if err := runlog.CheckFolder(folder); err != nil {
+		return usagef("--%s: %v", flag, err)
+	}
+	return nil
 }
 
 // checkPage returns an error if there is a page that no sweep has written, as in the folder of a site.

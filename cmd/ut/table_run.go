@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -173,7 +174,7 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	if err != nil {
 		return tableError(err)
 	}
-	if err := checkCells(cells, "results", f.results, ""); err != nil {
+	if err := cmp.Or(checkFolder("runs", f.runs), checkCells(cells, "results", f.results, "")); err != nil {
 		return err
 	}
 	defer ignoreHangup()()
