@@ -13,6 +13,9 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
+// MinSize is the smallest size of a vocabulary: 256 bytes, padding and the end.
+const MinSize = 256 + 2
+
 const (
 	defaultSize = 8000
 	longestLine = 1 << 20 // bytes
@@ -32,10 +35,9 @@ type Trainer struct {
 
 // Validate returns an error that names the first invalid field.
 func (t *Trainer) Validate() error {
-	least := len(specialTokens) + 256
 	switch {
-	case t.Size != 0 && t.Size < least:
-		return fmt.Errorf("size is %d: it must be at least %d, the special tokens and a token for every byte", t.Size, least)
+	case t.Size != 0 && t.Size < MinSize:
+		return fmt.Errorf("size is %d: it must be at least %d, the special tokens and a token for every byte", t.Size, MinSize)
 	case t.Size > 1<<24:
 		return fmt.Errorf("size is %d: it can be at most %d", t.Size, 1<<24)
 	case t.MinCount < 0:

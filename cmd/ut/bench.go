@@ -76,7 +76,7 @@ and cache_bytes (of decoding, when it ends).`,
 }
 
 func (f benchFlags) run(c *cobra.Command, what string) error {
-	for _, name := range []string{"width", "filter", "heads", "steps", "max-steps", "batch", "length", "vocabulary", "repeat"} {
+	for _, name := range []string{"width", "filter", "heads", "steps", "max-steps", "batch", "length", "vocabulary", "repeat", "beam"} {
 		if err := between(c, name, 1<<20); err != nil {
 			return err
 		}

@@ -88,7 +88,11 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 		updates += fmt.Sprintf(", saved up to update %d", slices.Max(i.Checkpoints))
 	}
 	field("updates", updates)
-	field("best", validationLine(i.Best))
+	best := validationLine(i.Best)
+	if i.Best == nil && len(i.Checkpoints) > 0 {
+		best = fmt.Sprintf("no checkpoint is marked: commands use the newest, of update %d", slices.Max(i.Checkpoints))
+	}
+	field("best", best)
 	field("last validation", validationLine(i.Newest))
 	if i.Seconds > 0 {
 		time := minutes(i.Seconds)
@@ -121,7 +125,16 @@ func validationLine(v *pipeline.Validation) string {
 		return ""
 	}
 	var figures []string
+	tokens, _ := v.Figure("tokens")
+	sequences, _ := v.Figure("sequences")
+	single := tokens > 0 && tokens == sequences // one token answers each example: both accuracies are the same
 	for _, f := range v.Metrics {
+		if f.Name == "token_accuracy" && single {
+			f.Name = "accuracy"
+		}
+		if f.Name == "sequence_accuracy" && single {
+			continue
+		}
 		if slices.Contains([]string{"loss", "tokens", "sequences"}, f.Name) || strings.HasSuffix(f.Name, "_ponder") && f.Value == 0 { // of fixed depth
 			continue
 		}

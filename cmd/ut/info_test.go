@@ -51,3 +51,24 @@ func TestInfoOfUnsavedUpdates(t *testing.T) {
 		}
 	}
 }
+
+// A classifier answers each example with one token, so it has one accuracy; a run without a marked checkpoint says which one is used.
+// Caught when planted: both accuracies of a classifier; one accuracy of sequences; no line without a marked checkpoint.
+func TestInfoOfValidations(t *testing.T) {
+	at := func(tokens float64) *pipeline.Validation {
+		return &pipeline.Validation{Step: 40, Metrics: []pipeline.Figure{
+			{Name: "cross_entropy", Value: 0.25}, {Name: "sequence_accuracy", Value: 0.5}, {Name: "sequences", Value: 4}, {Name: "token_accuracy", Value: 0.5}, {Name: "tokens", Value: tokens},
+		}}
+	}
+	for want, i := range map[string]pipeline.Info{
+		"\nbest             update 40: cross entropy 0.25, accuracy 0.5\n":                                        {Best: at(4)},
+		"\nbest             update 40: cross entropy 0.25, sequence accuracy 0.5, token accuracy 0.5\n":           {Best: at(12)},
+		"\nbest             no checkpoint is marked: commands use the newest, of update 20\nlast validation  upd": {Checkpoints: []int64{10, 20}},
+	} {
+		var b bytes.Buffer
+		i.Newest = at(4)
+		if err := printInfo(&b, i); err != nil || !strings.Contains(b.String(), want) {
+			t.Errorf("%s, %v, want %q", &b, err, want)
+		}
+	}
+}

@@ -1,20 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
-	"universal-transformer/internal/archive"
-	"universal-transformer/internal/textfile"
 	"universal-transformer/task/translation"
 )
 
@@ -51,26 +46,6 @@ func (f *parallelFiles) recipe(args, sets []string, config string) ([]string, er
 		}
 	}
 	return args, nil
-}
-
-// check returns an error if a file that a flag names has JSON on its first line, which would be read as text.
-func (f *parallelFiles) check() error {
-	for _, of := range []struct{ flag, path string }{{"source", f.source}, {"target", f.target}} {
-		if of.path == "" || !isFile(of.path) {
-			continue // the task says what is wrong
-		}
-		file, err := new(archive.Archive).Open(of.path)
-		if err != nil {
-			continue
-		}
-		first, _ := bufio.NewReader(io.LimitReader(file, 1<<20)).ReadBytes('\n')
-		file.Close()
-		if first = bytes.TrimSpace(first); bytes.HasPrefix(first, []byte("{")) && json.Valid(first) {
-			return fmt.Errorf("--%s: %s is JSON, and would be read as text: write one sentence on each line, with: %s", of.flag, of.path,
-				textfile.Convert(of.path, "jq -r .FIELD", ".txt"))
-		}
-	}
-	return nil
 }
 
 // ofTraining reports whether an assignment changes the files of a translation.

@@ -62,8 +62,14 @@ Padding has id 0, the end of a sequence id 1.`,
 			return nil
 		},
 		RunE: prompt(func(c *cobra.Command, args []string) error {
+			if trainer.Size == 0 {
+				return usagef("--size is 0: it must be at least %d", subword.MinSize)
+			}
 			if err := trainer.Validate(); err != nil {
 				return usageError{fmt.Errorf("--%w", err)}
+			}
+			if err := atLeastOne(c, "min-count"); err != nil {
+				return err
 			}
 			return trainTokenizer(c, &trainer, args, out)
 		}),

@@ -150,9 +150,6 @@ func (f *trainFlags) check(c *cobra.Command, args []string) error {
 func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []string) error {
 	var r experiment.Run
 	err := interruptible(c.Context(), func() (err error) {
-		if err := f.parallelFiles.check(); err != nil {
-			return err
-		}
 		r, err = configured(append(args, "")[0], f.config, append(f.parallelFiles.sets(), f.sets...))
 		return err
 	})

@@ -51,6 +51,9 @@ func ErrJSON(filter, choice string) error {
 	return &repairError{"it is JSON, which is not read: " + advice, "jq -rn " + Quoted(filter), "", ".csv"}
 }
 
+// ErrJSONLines is the error for a file of JSON in place of a file with a text on each line.
+var ErrJSONLines error = &repairError{"it is JSON, and would be read as text: write one sentence on each line, with", "jq -r .FIELD", "", ".txt"}
+
 var (
 	errUTF16 = &repairError{"it is UTF-16: convert it to UTF-8 with", "iconv -f UTF-16 -t UTF-8", ".utf8", ""}
 	errCR    = &repairError{"its line ends are CR alone: convert them with", `tr '\r' '\n'`, ".lf", ""}
