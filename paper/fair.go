@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"universal-transformer/internal/quantity"
 )
 
 // PeakRates is the grid of peak learning rates from which a row chooses one on validation data.
@@ -47,6 +49,21 @@ func (t Table) Rule() string {
 		return text + "; the exceptions have others, and the other rows have " + own
 	}
 	return text + "; of the exceptions, these have others: " + strings.Join(t.Titles(others), "; ") + "; the other rows have " + own
+}
+
+// RatesNote says in which blocks of all tables the compared rows have peak rates that were chosen for each model, and what the others have.
+func RatesNote() string {
+	var blocks []string
+	for _, t := range All() {
+		if n := len(t.Chosen); n > 0 {
+			blocks = append(blocks, fmt.Sprintf("%s of table %d", quantity.Regular(n, "blocks"), t.Number))
+		}
+	}
+	const others = "the other models have the Universal Transformer's rate, unless a row is marked †."
+	if len(blocks) == 0 {
+		return "No peak learning rate was chosen for each model: " + others
+	}
+	return "Only in " + strings.Join(blocks, " and ") + " was the peak learning rate chosen for each model, on validation data; elsewhere " + others
 }
 
 // Exceptions returns the rows that break the rule of fair comparisons.

@@ -74,9 +74,9 @@ func TestSelectionNamesDisagreement(t *testing.T) {
 		{schedule.Config{}, [][2]float64{{3, 2}, {1, 5}, {2, 6}},
 			"the checkpoint of update 20 is kept: its cross entropy is the lowest; update 30 has more correct validation sequences, 0.7500 against 0.6250 (training.best_by_accuracy=true keeps that one)"},
 		{schedule.Config{BestByAccuracy: true}, [][2]float64{{3, 2}, {1, 5}, {2, 6}},
-			"the checkpoint of update 30 is kept: it has the most correct validation sequences, 0.7500, and the lowest cross entropy of all with as many; the cross entropy was lowest at update 20"},
+			"the checkpoint of update 30 is kept: it has the largest share of correct validation sequences, 0.7500, and among equals the lowest cross entropy; the cross entropy was lowest at update 20"},
 		{schedule.Config{}, [][2]float64{{3, 2}, {1, 6}, {2, 6}}, "the checkpoint of update 20 is kept: its cross entropy is the lowest"},
-		{schedule.Config{BestByAccuracy: true}, [][2]float64{{3, 2}, {1, 6}, {2, 6}}, "the checkpoint of update 20 is kept: it has the most correct validation sequences, 0.7500, and the lowest cross entropy of all with as many"},
+		{schedule.Config{BestByAccuracy: true}, [][2]float64{{3, 2}, {1, 6}, {2, 6}}, "the checkpoint of update 20 is kept: it has the largest share of correct validation sequences, 0.7500, and among equals the lowest cross entropy"},
 		{schedule.Config{}, nil, ""},
 	} {
 		for tokens, unit := range map[float64]string{8: "examples", 16: "sequences"} { // a class each, or two tokens

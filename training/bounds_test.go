@@ -166,10 +166,10 @@ func TestSelection(t *testing.T) {
 		{schedule.Config{BestByMeasure: true}, with(func(s *state) { s.MaxCorrect = extreme{20, 3} }), "its decoded answers are the best"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}}, base, "its cross entropy against the smoothed targets is the lowest"},
 		{schedule.Config{Objective: objective.Objective{LabelSmoothing: 0.1}, BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{1, 1} }),
-			"it has the most correct validation sequences, 0.2500, and the lowest cross entropy against the smoothed targets of all with as many; the cross entropy against the smoothed targets was lowest at update 1"},
-		{schedule.Config{BestByAccuracy: true}, base, "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{10, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many"},
-		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{1, 1} }), "it has the most correct validation sequences, 0.2500, and the lowest cross entropy of all with as many; the cross entropy was lowest at update 1"},
+			"it has the largest share of correct validation sequences, 0.2500, and among equals the lowest cross entropy against the smoothed targets; the cross entropy against the smoothed targets was lowest at update 1"},
+		{schedule.Config{BestByAccuracy: true}, base, "it has the largest share of correct validation sequences, 0.2500, and among equals the lowest cross entropy"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{10, 1} }), "it has the largest share of correct validation sequences, 0.2500, and among equals the lowest cross entropy"},
+		{schedule.Config{BestByAccuracy: true}, with(func(s *state) { s.LowestSmoothed = extreme{1, 1} }), "it has the largest share of correct validation sequences, 0.2500, and among equals the lowest cross entropy; the cross entropy was lowest at update 1"},
 	} {
 		want := c.want
 		if want != "" {

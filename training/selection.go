@@ -24,10 +24,10 @@ func (t *Trainer) selection() string {
 	case t.Config.BestByMeasure:
 		return kept + "its decoded answers are the best"
 	case t.Config.BestByAccuracy && s.LowestSmoothed.Step > 0 && s.LowestSmoothed.Step != s.BestStep:
-		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many; the %s was lowest at update %d",
+		return kept + fmt.Sprintf("it has the largest share of %s, %s, and among equals the lowest %s; the %s was lowest at update %d",
 			correct, share(s.BestCorrect), entropy, entropy, s.LowestSmoothed.Step)
 	case t.Config.BestByAccuracy:
-		return kept + fmt.Sprintf("it has the most %s, %s, and the lowest %s of all with as many", correct, share(s.BestCorrect), entropy)
+		return kept + fmt.Sprintf("it has the largest share of %s, %s, and among equals the lowest %s", correct, share(s.BestCorrect), entropy)
 	case more:
 		return kept + fmt.Sprintf("its %s is the lowest; update %d has more %s, %s against %s (training.best_by_accuracy=true keeps that one)",
 			entropy, s.MaxCorrect.Step, correct, share(s.MaxCorrect.Value), share(s.BestCorrect))

@@ -39,10 +39,10 @@ func newBench() *cobra.Command {
 Source and target have --length tokens each; there is no dropout; the precision is float32. The
 fields are what, backend, threads, args (the shape), seconds (median of --repeat runs),
 tokens_per_second (target tokens, or source tokens when encoding), gflops (what the
-mathematics needs in matrix products, where that is known), at adaptive depth
-encoder_mean_updates, decoder_mean_updates, the same of the planned capacity
-(encoder_planned_updates, decoder_planned_updates) and overflows, executions that were repeated;
-and cache_bytes (of decoding, when it ends).`,
+mathematics needs in matrix products, where that is known), cache_bytes (of decoding, when it ends)
+and, at adaptive depth, encoder_mean_updates and decoder_mean_updates (the mean steps of a position,
+in each of which its state is updated), the same of the planned capacity (encoder_planned_updates,
+decoder_planned_updates) and overflows, executions that were repeated.`,
 		Example: `  ut bench train
   ut bench train --width 512 --filter 2048 --batch 8 --length 128
   ut bench decode --batch 1 --length 400

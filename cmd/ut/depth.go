@@ -28,8 +28,8 @@ standard output, and the table on the standard error.
 ` + depthRulesHelp() + `
 The mean number of steps is that of the positions of the decoder or, without one, of the encoder. A
 rule reads the state out after each step, which costs time; the table has the extra readouts per
-position. Graphs have a fixed shape, so that rules show how many steps are needed, and only fixed
-steps save time here.
+position. Graphs have a fixed shape, so that rules and thresholds only show how many steps are
+needed. Fixed steps and a lower limit save time, too.
 
 Ctrl-C ends it after printing what has been measured.
 

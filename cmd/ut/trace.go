@@ -36,11 +36,12 @@ each position, the attention of every head and what the model would answer. The 
 self-contained; its address keeps what is shown. Its path is printed; without --out it is in the
 run's directory, under traces.
 
-With --json: the same as JSON, one object. "format" is "universal-transformer/trace/2"; then
-come version, model, task, experiment, checkpoint, input, unknown (words of the input that the model
-does not know), source, target, output, and the stacks "encoder" and "decoder", each with tokens,
-updates, remainders, weights, limit, changes, attention and cross_attention; then readouts, what the
-model would answer after each step, and exit if the model did not stop as trained.
+With --json: the data of the page, as one JSON object. "format" is "universal-transformer/trace/2";
+then come version, model, task, experiment, checkpoint, input, unknown (words of the input that the
+model does not know), source, target, output, and the stacks "encoder" and "decoder", each with
+tokens, updates (the steps of each position), remainders, weights, limit, changes, attention and
+cross_attention; then readouts, what the model would answer after each step, and exit if the model
+did not stop as trained.
 go doc universal-transformer/viewer.Trace says what they hold.
 With --text: the ponder times only, as a chart for the terminal, without attention.
 With --svg: only the attention of the last source position, as in the paper's figures 5 to 8.

@@ -128,7 +128,7 @@ func summarize(w io.Writer, dir string, r training.Summary) error {
 	why := map[string]string{
 		"done":     "all of the configuration",
 		"accuracy": "the validation accuracy reached the target",
-		"perfect":  "all validation sequences are correct",
+		"perfect":  "all validation examples are correct",
 		"patience": "validation did not improve any more",
 	}[r.Stopped]
 	held := r.Validation

@@ -176,7 +176,7 @@ func babiSizes(t paper.Table) string {
 
 // babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
-	p.printf("Average error over the tasks (failed tasks of how many). Ours are over the tasks with a result that were trained on their own files. Several seeds often have equally few validation errors. Then the lowest validation cross entropy decides, or the first of them if one of them has none recorded; the range shows what the other seeds would give. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
+	p.printf("Average error over the tasks (failed tasks of how many). Our averages leave out tasks without a result and tasks trained on other files. If several seeds have equally few validation errors, the one with the lowest validation cross entropy is taken, or the first of them if one has no cross entropy recorded. The range is that of the test errors of all of them. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
 	head := []string{"model", ""}
 	for _, s := range paper.BabiSettings {
 		head = append(head, s.Title)

@@ -161,7 +161,7 @@ func momentByFacts(format string, m moment, by map[int]measure.PonderTimes, list
 	for n := 1; n <= 3; n++ {
 		positions, value := m(by[n])
 		if positions == 0 {
-			texts = append(texts, withoutMoment(list, n))
+			texts = append(texts, "- ("+withoutMoment(list, n)+")")
 			continue
 		}
 		text := fmt.Sprintf(format, value)

@@ -13,7 +13,7 @@ import (
 
 const depthIntroduction = `## Depth
 
-Trained models, evaluated with other numbers of steps than in training and with exit rules, which end a position by what the model would answer after each step. The models are small and were trained for minutes: the curves show what depth does to them, not how good a model can be. [All points and figures](%s).
+Trained models, evaluated with other numbers of steps than in training and with exit rules, which end a position by what the model would answer after each step. The models are small and were trained for minutes: the curves show what depth does to them, not how good a model can be. *reverse-fixed* is a model of fixed depth for the task reverse, *reverse-adaptive* one with dynamic halting, and so on. [All points and figures](%s).
 
 `
 

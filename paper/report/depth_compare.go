@@ -109,9 +109,9 @@ func bestRules(files []DepthFile) string {
 			texts = append(texts, fmt.Sprintf("%s for %s", comparedRules[i], and(list)))
 		}
 	}
-	text := "At three quarters of the mean steps as trained, of encoder and decoder together, the best exit rule (docs/depth.md describes them), also without a test, is " + cmp.Or(strings.Join(texts, "; "), "none")
+	text := "Exit rules (docs/depth.md describes them) are compared at three quarters of the mean steps as trained, of encoder and decoder together, also without a test. The best rule is " + cmp.Or(strings.Join(texts, "; "), "none")
 	if len(none) > 0 {
-		text += fmt.Sprintf("; none is better than all others by %.0f %% for %s", 100*clearlyBetter, and(none))
+		text += fmt.Sprintf(". No rule is better than all others by %.0f %% for %s", 100*clearlyBetter, and(none))
 	}
 	if high > 0 {
 		text += fmt.Sprintf(". Readouts after each step, which confidence, unchanged answers and divergence need, add %.1f to %.0f %% of the operations of a pass", 100*low, 100*high)

@@ -78,7 +78,7 @@ func depthPages(t *testing.T, content string) (section, details string) {
 func TestDepthSection(t *testing.T) {
 	section, details := depthPages(t, curve)
 	for _, want := range []string{
-		"1 of 1 model of fixed depth answers better with any larger number of steps than in training", "At three quarters of the mean steps as trained, of encoder and decoder together, the best exit rule (docs/depth.md describes them), also without a test, is fixed or limit for b; confidence for a. Readouts after each step, which confidence, unchanged answers and divergence need, add 25.0 to 25 % of the operations of a pass.",
+		"1 of 1 model of fixed depth answers better with any larger number of steps than in training", "Exit rules (docs/depth.md describes them) are compared at three quarters of the mean steps as trained, of encoder and decoder together, also without a test. The best rule is fixed or limit for b; confidence for a. Readouts after each step, which confidence, unchanged answers and divergence need, add 25.0 to 25 % of the operations of a pass.",
 	} {
 		if !strings.Contains(section, want) {
 			t.Errorf("no %q in\n%s", want, section)
@@ -114,7 +114,7 @@ func TestDepthOfBothStacks(t *testing.T) {
  {"rule": "divergence", "setting": 1, "quality": 0.749, "steps": 1.5, "exit": "divergence below 1", "extra_readouts": 1, "operations": 0.25}]},
 {"run": "e", "task": "t", "method": "m", "metric": "accuracy", "examples": 1200, "points": [{"rule": "trained", "quality": 0.8, "steps": 4}]}]`
 	section, details := depthPages(t, stacks)
-	contains(t, section, "is fixed or limit for c; none is better than all others by 1 % for d and e. Readouts after each step, which confidence, unchanged answers and divergence need, add 25.0 to 125 % of the operations of a pass.")
+	contains(t, section, "is fixed or limit for c. No rule is better than all others by 1 % for d and e. Readouts after each step, which confidence, unchanged answers and divergence need, add 25.0 to 125 % of the operations of a pass.")
 	contains(t, details, "| c | accuracy | 0.95 | 4.00 | 3.00 | 0.9 | - | 0.6 | - | - |\n", "| d | accuracy | 0.8 | 2.00 | 1.50 | 0.75 | - | - | - | 0.749 |\n",
 		"| exit | accuracy | encoder steps | decoder steps | extra readouts |", "| confidence of at least 0.9 | 0.8 | 4.00 | 2.50 | 2.50 | +125.0 % |", "m; configuration demo, 100 updates, measured by 0.2.0+72de2f9c7119")
 }

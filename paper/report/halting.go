@@ -34,7 +34,7 @@ func (p *page) halting(files []HaltingFile) {
 		return
 	}
 	list := compareHalting(files)
-	p.printf("%s Fewer mean steps take less time only where halted positions are left out of the computation, as in training. [Objectives of halting](%s) on %s.\n\n", whichObjective(files, list, false), path.Join(p.folder, haltingPage), count(len(files), "task"))
+	p.printf("%s Fewer mean steps take less time only where halted positions are left out of the computation, as in training. [Objectives of halting](%s) on %s, which docs/depth.md describes.\n\n", whichObjective(files, list, false), path.Join(p.folder, haltingPage), count(len(files), "task"))
 	tests := 0
 	for _, c := range list {
 		if c.tested() {

@@ -141,7 +141,7 @@ func TestHaltingPage(t *testing.T) {
 		"On words it takes 1.50 mean steps (its answering position runs 3.00 steps) and is better than a fixed depth of 2 (+0.080; " + test + "0.031); " +
 		"not distinguishable from a fixed depth of 3 (-0.040; " + test + "0.1), a fixed depth of 4 (-0.040; " + test + "0.1). " +
 		"Training takes 34.0 s of processor time, 1.70 times that of a fixed depth of 2 (20.0 s), 1.13 times that of a fixed depth of 3 (30.0 s) and 0.85 times that of a fixed depth of 4 (40.0 s). "
-	contains(t, string(pages.Results), which+"On pairs it is not distinguishable from fixed depth in 2 comparisons. Fewer mean steps take less time only where halted positions are left out of the computation, as in training. [Objectives of halting](out/halting.md) on 2 tasks.\n")
+	contains(t, string(pages.Results), which+"On pairs it is not distinguishable from fixed depth in 2 comparisons. Fewer mean steps take less time only where halted positions are left out of the computation, as in training. [Objectives of halting](out/halting.md) on 2 tasks, which docs/depth.md describes.\n")
 	contains(t, string(pages.Files["halting.md"]),
 		which+"On the other tasks it is not distinguishable from a fixed depth of 3 on pairs (+0.000; "+test+"1), a fixed depth of 4 on pairs (+0.000; "+test+"1).\n",
 		"Small models of 2 tasks, ", "Holm's method corrects the p-values for all 6 tests of this page; a difference is better or worse if p < 0.05.\n",

@@ -99,7 +99,7 @@ func (p *page) heading(t paper.Table) {
 // unequal names the rows that break the rule of fair comparisons, which the page of the table states.
 func unequal(t paper.Table) (text string) {
 	if rows := t.Exceptions(); len(rows) > 0 {
-		text += fmt.Sprintf("**Exceptions** (%s), whose comparisons do not show what the model is worth; the page of measurements says why: %s. ", exception, strings.Join(t.Titles(rows), "; "))
+		text += fmt.Sprintf("**Exceptions** (%s), which were not trained like the Universal Transformer of their block, so that differences from them count in no verdict; the page of measurements says why: %s. ", exception, strings.Join(t.Titles(rows), "; "))
 	}
 	var rounded []paper.Row
 	for _, r := range t.Rows {

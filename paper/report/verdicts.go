@@ -54,12 +54,12 @@ const introduction = `# Results
 
 The Universal Transformer (UT) of Dehghani et al. (2019), measured with this program: %[1]s.%[4]s
 
-*Reached with changes* means that our figure reaches the paper's, but the model or its training differs from the paper's. *Not comparable* means that our data are too different, our runs too few for a test, or the task is not solved. *Shown by construction* means that tests build such a model and check it on finite inputs; nothing was trained. Single runs and differences marked † count in no comparison of models; † marks the difference from a model that was not trained alike. *Halting* is the UT with dynamic halting, which the program calls adaptive halting. Every figure of ours is computed from the result files in [%[2]s](%[2]s), one per training run; the paper's figures are copied from it. [%[3]s](%[3]s) has the reasons for all verdicts, with all figures and tests.
+*Reached with changes* means that our figure reaches the paper's, but the model or its training differs from the paper's. *Not comparable* means that our data are too different, our runs too few for a test, or the task is not solved. *Shown by construction* means that tests build such a model and check it on finite inputs; nothing was trained. Single runs and differences marked † count in no comparison of models; † marks the difference from a model that was not trained alike. *Halting* is the UT with dynamic halting, which the program calls adaptive halting. *10k* and *1k* are 10,000 and 1,000 training questions per task; *single* is one model for each task, *joint* one model for all tasks. Our figures are computed from the result files in [%[2]s](%[2]s), one per training run, except where a text names docs/log.md. The paper's figures are copied from it. [%[3]s](%[3]s) has the reasons for all verdicts, with all figures and tests.
 
 `
 
 // tablesIntroduction stands between the verdicts and the tables of RESULTS.md.
-const tablesIntroduction = `[%[2]s](%[2]s) lists the other %[1]d rows, too. The last row above is not a claim of the paper, and not counted. Each table follows in the paper's layout. Compared rows differ in the model, in a peak learning rate chosen on validation data, and in the number of updates of a row of equal time; the page of each table states this rule, what breaks it, and the searches. Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected for the number of tests. The best seed is the best on validation data.
+const tablesIntroduction = `[%[2]s](%[2]s) lists the other %[1]d rows, too. The last row above is not a claim of the paper, and not counted. Each table follows in the paper's layout. Compared rows differ in the model and, in rows of equal time, in the number of updates. %[3]s The page of each table states this rule, what breaks it, and the searches. Models are called better or worse only where a test over seeds, or for bAbI over tasks, gives p < 0.05, corrected for the number of tests. The best seed is the best on validation data.
 
 `
 
@@ -102,7 +102,7 @@ func (p *page) verdicts() {
 	p.lines("The tables", tables)
 	p.lines("The claims", slices.Concat(stated, further))
 	short := slices.DeleteFunc(slices.Clone(counted), func(c judged) bool { return c.detail })
-	p.printf(tablesIntroduction, len(counted)-len(short), place)
+	p.printf(tablesIntroduction, len(counted)-len(short), place, paper.RatesNote())
 }
 
 // transformerNote says how the paper's Transformer and ours do on bAbI. It returns "" without several comparisons of ours.
@@ -116,7 +116,7 @@ func (b book) transformerNote() string {
 		published = append(published, paper.PublishedBabi("babi-"+s.Name+"-transformer").Average)
 	}
 	low, high := extremes(published, func(v float64) float64 { return v })
-	text := fmt.Sprintf(" On bAbI, the paper's Transformer has %.1f to %.1f %% errors. Ours is trained like our UT, which is %s.", low, high, j.brief)
+	text := fmt.Sprintf(" On bAbI, the paper's Transformer has %.1f to %.1f %% errors. Our Transformer is trained like our UT. The UT is %s.", low, high, j.brief)
 	if j.verdict == NotReproduced && j.reason != "" {
 		text += " So the advantage that the paper reports there is not seen."
 	}
