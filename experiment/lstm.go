@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"universal-transformer/baseline/lstm"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/task"
 	"universal-transformer/universal"
 )
@@ -66,11 +67,7 @@ func (Recurrent) Conventions() map[string]string { return lstm.Conventions() }
 func (r Recurrent) Describe() string { return r.describe("LSTM") }
 
 func (r Recurrent) describe(name string) string {
-	plural := "s"
-	if r.Layers == 1 {
-		plural = ""
-	}
-	return fmt.Sprintf("%s, %d layer%s, width %d", name, r.Layers, plural, r.Width)
+	return fmt.Sprintf("%s, %s, width %d", name, quantity.Regular(r.Layers, "layers"), r.Width)
 }
 
 // Describe returns the model's name and size, and whether it has attention.

@@ -7,12 +7,8 @@ import (
 	"time"
 
 	"universal-transformer/experiment"
+	"universal-transformer/internal/progress"
 	"universal-transformer/task"
-)
-
-const (
-	slowReading = 2 * time.Second  // reading that takes less is not reported
-	stillEvery  = 10 * time.Second // the time between later reports
 )
 
 // OpenTask reads the data of a run's task. While that takes long, log receives the time so far; it may be nil. If ctx ends first, it returns
@@ -46,23 +42,17 @@ func reported[T any](ctx context.Context, log func(string), work func() (T, erro
 		}()
 		o.value, o.err = work()
 	}()
-	start, clock := time.Now(), time.NewTicker(slowReading)
-	defer clock.Stop()
-	for {
-		select {
-		case o := <-done:
-			if o.panicked != nil {
-				panic(o.panicked)
-			}
-			return o.value, cmp.Or(ctx.Err(), o.err)
-		case <-ctx.Done():
-			var none T
-			return none, ctx.Err()
-		case now := <-clock.C:
-			clock.Reset(stillEvery)
-			if log != nil {
-				log(fmt.Sprintf("reading the data: %s so far", now.Sub(start).Round(time.Second)))
-			}
+	if log != nil {
+		defer progress.Elapsed(func(d time.Duration) { log(fmt.Sprintf("reading the data: %s so far", d)) })()
+	}
+	select {
+	case o := <-done:
+		if o.panicked != nil {
+			panic(o.panicked)
 		}
+		return o.value, cmp.Or(ctx.Err(), o.err)
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
 	}
 }

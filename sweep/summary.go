@@ -41,16 +41,12 @@ type Spread struct {
 
 // spread returns the mean and deviation of values.
 func spread(name string, values []float64) Spread {
-	s := Spread{Name: name, N: len(values)}
-	for _, v := range values {
-		s.Mean += v / float64(len(values))
+	if len(values) == 0 {
+		return Spread{Name: name}
 	}
+	s := Spread{Name: name, Mean: significance.SampleOf(values).Mean, N: len(values)}
 	if len(values) > 1 {
-		squares := 0.0
-		for _, v := range values {
-			squares += (v - s.Mean) * (v - s.Mean)
-		}
-		s.Deviation = math.Sqrt(squares / float64(len(values)-1))
+		s.Deviation = significance.SampleOf(values).Deviation
 	}
 	return s
 }

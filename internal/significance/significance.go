@@ -39,6 +39,20 @@ type Sample struct {
 // rounding is the deviation, relative to the mean, that equal values may have.
 const rounding = 1e-9
 
+// SampleOf returns the mean and the standard deviation of values. The deviation is that of a sample, NaN for fewer than two values.
+func SampleOf(values []float64) Sample {
+	s := Sample{N: len(values)}
+	for _, v := range values {
+		s.Mean += v
+	}
+	s.Mean /= float64(s.N)
+	for _, v := range values {
+		s.Deviation += (v - s.Mean) * (v - s.Mean)
+	}
+	s.Deviation = math.Sqrt(s.Deviation / float64(s.N-1)) // 0/0 is NaN
+	return s
+}
+
 // Constant reports whether the values of a sample do not differ.
 func (s Sample) Constant() bool { return s.Deviation <= rounding*math.Abs(s.Mean) }
 

@@ -16,6 +16,20 @@ func TestStudentTwoSided(t *testing.T) {
 	}
 }
 
+// By hand: 2, 4, 4, 4, 5, 5, 7, 9 have the mean 5 and squared deviations of 32 in all. Equal values have no deviation, also where a sum of
+// parts of them would have one. Caught when planted: n in place of n-1; each value divided by n before the sum.
+func TestSampleOf(t *testing.T) {
+	if s := SampleOf([]float64{2, 4, 4, 4, 5, 5, 7, 9}); s.Mean != 5 || math.Abs(s.Deviation-math.Sqrt(32.0/7)) > 1e-15 || s.N != 8 {
+		t.Errorf("%+v", s)
+	}
+	if s := SampleOf([]float64{1, 1, 1, 1, 1, 1, 1}); s.Mean != 1 || s.Deviation != 0 {
+		t.Errorf("equal values: %+v", s)
+	}
+	if s := SampleOf([]float64{0.25}); s.Mean != 0.25 || !math.IsNaN(s.Deviation) || s.N != 1 {
+		t.Errorf("one value: %+v", s)
+	}
+}
+
 // By hand: means .3 and .25 with deviations sqrt(.08) and sqrt(.005), n = 2: t = .05 / sqrt(.0425) = .24254 with .0425^2 / (.04^2 + .0025^2) =
 // 1.12451 degrees of freedom; p by Simpson's rule from the density. Caught when planted: the deviation not squared; n in place of n-1.
 func TestWelch(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"universal-transformer/internal/archive"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/textfile"
 )
 
@@ -208,7 +209,7 @@ func (l Layout) choose(fields []string, p places, columns []Column) ([]string, e
 	chosen := make([]string, len(p.at))
 	for i, at := range p.at {
 		if at >= len(fields) {
-			return nil, fmt.Errorf("it has %s, and none in column %d", number(len(fields)), at+1)
+			return nil, fmt.Errorf("it has %s, and none in column %d", quantity.Regular(len(fields), "fields"), at+1)
 		}
 		chosen[i] = fields[at]
 	}
@@ -217,7 +218,7 @@ func (l Layout) choose(fields []string, p places, columns []Column) ([]string, e
 
 // fieldsError is the error for a row with another number of fields. It names the setting that the file may need.
 func (l Layout) fieldsError(fields []string, p places, columns []Column) error {
-	problem := fmt.Sprintf("it has %s, not %d", number(len(fields)), p.fields)
+	problem := fmt.Sprintf("it has %s, not %d", quantity.Regular(len(fields), "fields"), p.fields)
 	tabs := (l.Format == TSV || l.Format == "") && p.fields == 2
 	switch {
 	case tabs && len(fields) == 1:
@@ -263,12 +264,4 @@ func (l Layout) separator(row string) string {
 		return "set task.format=tsv, or task.delimiter to the character between the fields"
 	}
 	return ""
-}
-
-// number returns a number of fields in words.
-func number(fields int) string {
-	if fields == 1 {
-		return "1 field"
-	}
-	return fmt.Sprintf("%d fields", fields)
 }

@@ -5,7 +5,6 @@ package measure
 
 import (
 	"context"
-	"fmt"
 
 	"universal-transformer/paper"
 	"universal-transformer/pipeline"
@@ -43,12 +42,4 @@ func New(t paper.Table) sweep.Measured {
 		return new(Sequences)
 	}
 	return new(Translation)
-}
-
-// count returns "1 example", "2 examples".
-func count(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }

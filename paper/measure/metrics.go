@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/score"
 	"universal-transformer/pipeline"
 	"universal-transformer/sweep"
@@ -156,7 +157,7 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 		}
 		by, measured := m.Run.Task.Value.Measure(m.Vocabularies), &Metrics{}
 		for _, c := range sets {
-			log(fmt.Sprintf("measuring %s, %s", c.Name, count(len(c.Examples), "example")))
+			log(fmt.Sprintf("measuring %s, %s", c.Name, quantity.Regular(len(c.Examples), "examples")))
 			row, err := m.Evaluator().Measure(ctx, by, c.Examples)
 			if err != nil {
 				return nil, err
@@ -172,7 +173,7 @@ func cases(list func(task.Task) (sets, kinds []task.Case, err error)) Func {
 			return measured, nil
 		}
 		for _, c := range kinds {
-			log(fmt.Sprintf("measuring ponder times, %s, %s", c.Name, count(len(c.Examples), "example")))
+			log(fmt.Sprintf("measuring ponder times, %s, %s", c.Name, quantity.Regular(len(c.Examples), "examples")))
 			row, err := m.Evaluator().Measure(ctx, by, c.Examples)
 			if err != nil {
 				return nil, err

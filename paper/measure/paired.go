@@ -12,6 +12,7 @@ import (
 	"universal-transformer/bleu"
 	"universal-transformer/decoding"
 	"universal-transformer/experiment"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/paper"
 	"universal-transformer/pipeline"
 	"universal-transformer/sweep"
@@ -169,7 +170,7 @@ func (r PairRequest) translated(ctx context.Context, cell paper.Cell, set string
 	if err != nil {
 		return found, err
 	}
-	log(fmt.Sprintf("%s: translating %s of %s", c.Name(), count(len(examples), "sentence"), set))
+	log(fmt.Sprintf("%s: translating %s of %s", c.Name(), quantity.Regular(len(examples), "sentences"), set))
 	found, err = decoded(ctx, m, definition, examples, known.Alpha)
 	if err == nil && (found.bleu != known.BLEU || len(examples) != known.Sentences) {
 		err = fmt.Errorf("%s has %v BLEU on %s, %d sentences; its result has %v, %d sentences, measured by %s with %s: use the same data, build and backend",

@@ -11,6 +11,7 @@ import (
 	"universal-transformer/experiment"
 	"universal-transformer/halting"
 	"universal-transformer/internal/evaluation"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/score"
 	"universal-transformer/internal/vocab"
 	"universal-transformer/paper"
@@ -132,7 +133,7 @@ func generated(t paper.Table, kinds func(task.Definition) []task.Case) Func {
 		measured := &Sequences{}
 		_, readsNoTarget := m.Run.Model.Value.(experiment.NeuralGPU)
 		add := func(name string, examples []task.Example, forced bool) error {
-			log(fmt.Sprintf("measuring %s, %s", name, count(len(examples), "example")))
+			log(fmt.Sprintf("measuring %s, %s", name, quantity.Regular(len(examples), "examples")))
 			set, err := decodeSet(ctx, m.Evaluator(), examples, forced || adaptive(m.Run))
 			set.Name = name
 			measured.Sets = append(measured.Sets, set)

@@ -11,16 +11,8 @@ import (
 
 // moments returns the mean and the sample standard deviation, which is NaN for fewer than two values.
 func moments(values []float64) (mean, deviation float64) {
-	for _, v := range values {
-		mean += v / float64(len(values))
-	}
-	if len(values) < 2 {
-		return mean, math.NaN()
-	}
-	for _, v := range values {
-		deviation += (v - mean) * (v - mean) / float64(len(values)-1)
-	}
-	return mean, math.Sqrt(deviation)
+	s := significance.SampleOf(values)
+	return s.Mean, s.Deviation
 }
 
 func mean(values []float64) float64 {
@@ -109,13 +101,12 @@ func probability(p float64) string {
 // welch compares the means of two samples of seeds by Welch's t-test. There is no test with fewer than two seeds of a model, and none if the seeds
 // of neither differ.
 func welch(a, b []float64) comparison {
-	meanA, deviationA := moments(a)
-	meanB, deviationB := moments(b)
-	c := comparison{difference: meanA - meanB, p: math.NaN(), test: noTest, n: fmt.Sprintf("%d and %d", len(a), len(b))}
-	if len(a) < 2 || len(b) < 2 {
+	x, y := significance.SampleOf(a), significance.SampleOf(b)
+	c := comparison{difference: x.Mean - y.Mean, p: math.NaN(), test: noTest, n: fmt.Sprintf("%d and %d", x.N, y.N)}
+	if x.N < 2 || y.N < 2 {
 		return c
 	}
-	p, ok := significance.Welch(significance.Sample{Mean: meanA, Deviation: deviationA, N: len(a)}, significance.Sample{Mean: meanB, Deviation: deviationB, N: len(b)})
+	p, ok := significance.Welch(x, y)
 	if !ok {
 		c.n += " without deviation"
 		return c
@@ -127,12 +118,12 @@ func welch(a, b []float64) comparison {
 // oneSample compares the mean of a sample of seeds with a figure by the one-sample t-test. ok is false with fewer than two seeds, or if they do not
 // differ.
 func oneSample(list []float64, figure float64) (t, p float64, ok bool) {
-	m, deviation := moments(list)
-	if len(list) < 2 || (significance.Sample{Mean: m, Deviation: deviation}).Constant() {
+	s := significance.SampleOf(list)
+	if s.N < 2 || s.Constant() {
 		return 0, 0, false
 	}
-	t = (m - figure) / (deviation / math.Sqrt(float64(len(list))))
-	return t, significance.StudentTwoSided(t, float64(len(list)-1)), true
+	t = (s.Mean - figure) / (s.Deviation / math.Sqrt(float64(s.N)))
+	return t, significance.StudentTwoSided(t, float64(s.N-1)), true
 }
 
 // oneEach is the n of a comparison of one run of each model.
@@ -145,14 +136,14 @@ func paired(a, b []float64, over string) comparison {
 	for i := range a {
 		differences[i] = a[i] - b[i]
 	}
-	m, deviation := moments(differences)
-	c := comparison{difference: m, p: math.NaN(), test: noTest, n: fmt.Sprint(len(a))}
+	s := significance.SampleOf(differences)
+	c := comparison{difference: s.Mean, p: math.NaN(), test: noTest, n: fmt.Sprint(s.N)}
 	switch {
-	case len(a) < 2:
-	case significance.Sample{Mean: m, Deviation: deviation}.Constant():
+	case s.N < 2:
+	case s.Constant():
 		c.n += " without deviation"
 	default:
-		c.test, c.p = "paired t-test over "+over, significance.StudentTwoSided(m/(deviation/math.Sqrt(float64(len(a)))), float64(len(a)-1))
+		c.test, c.p = "paired t-test over "+over, significance.StudentTwoSided(s.Mean/(s.Deviation/math.Sqrt(float64(s.N))), float64(s.N-1))
 	}
 	return c
 }
