@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -257,7 +256,7 @@ func (s *setter) namesFields(before any, place string) error {
 func (s *setter) explain(r Run, assignment string, err error) error {
 	var key *strictjson.UnknownKeyError
 	if !errors.As(err, &key) || len(s.missing) == 0 || key.Key != s.missing[0] {
-		return fmt.Errorf("%s: %s", printable(assignment), position.ReplaceAllString(err.Error(), ""))
+		return fmt.Errorf("%s: %s", printable(assignment), strictjson.WithoutPlace(err))
 	}
 	before := strings.TrimSuffix(s.path, strings.Join(s.missing, "."))
 	if near, ok := strictjson.Nearest(key.Key, slices.Concat(key.Valid, s.variants)); ok {
@@ -289,6 +288,3 @@ func printable(text string) string {
 		return r
 	}, text)
 }
-
-// position matches the line and column of an error in generated JSON, which the user has not seen.
-var position = regexp.MustCompile(`^JSON: line \d+, column \d+: `)

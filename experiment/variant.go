@@ -207,7 +207,7 @@ func below(path string, err error) error {
 		at.Path = strings.TrimSuffix(path+"."+key.Path, ".")
 		return &at
 	}
-	text := position.ReplaceAllString(err.Error(), "")
+	text := strictjson.WithoutPlace(err).Error()
 	if complete(text) {
 		return errors.New(text)
 	}

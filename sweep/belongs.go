@@ -11,6 +11,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/internal/quantity"
+	"universal-transformer/internal/strictjson"
 )
 
 // This file determines whether a result is that of a cell, and whether results were measured alike: by the same protocol, on the same data.
@@ -45,7 +46,7 @@ func (c Cell) comparable(r Result) error {
 	}
 	by := cmp.Or(r.TrainedBy.Build(), r.MeasuredBy.Build(), "another version")
 	return fmt.Errorf("%s: its configuration was written by %s and cannot be compared with that of the cell: %s: use that version, or remove the file and %s to repeat the run",
-		c.File(), by, position.ReplaceAllString(err.Error(), ""), c.Dir())
+		c.File(), by, strictjson.WithoutPlace(err), c.Dir())
 }
 
 // configuration returns the run of a result. Its types of other modules are those of the cell's run, unless the result lacks a field that the cell's

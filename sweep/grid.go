@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"universal-transformer/experiment"
+	"universal-transformer/internal/strictjson"
 )
 
 // Cells lists the runs: every cell with the first seed, then every cell with the second, and so on. resolve returns the run of a recipe. Run
@@ -93,7 +94,7 @@ func (f File) base(resolve func(string) (experiment.Run, error)) (experiment.Run
 	}
 	run, err := experiment.FromDefaults(f.Base)
 	if err != nil {
-		return run, fmt.Errorf("base: %s", position.ReplaceAllString(err.Error(), ""))
+		return run, fmt.Errorf("base: %w", strictjson.WithoutPlace(err))
 	}
 	return run, nil
 }

@@ -150,16 +150,13 @@ func (r Result) Decode(into Measured) error {
 		err = strictjson.Complete(r.Measured, into)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: measured: %s", r.Name(), position.ReplaceAllString(err.Error(), ""))
+		return fmt.Errorf("%s: measured: %w", r.Name(), strictjson.WithoutPlace(err))
 	}
 	if err := into.Validate(); err != nil {
 		return fmt.Errorf("%s: measured.%w", r.Name(), err)
 	}
 	return nil
 }
-
-// position matches a position within a part of a file, which does not help the user.
-var position = regexp.MustCompile(`line \d+, column \d+: `)
 
 // Read reads one result strictly, including the form of earlier versions. It does not decode the measurement.
 func Read(path string) (r Result, err error) {

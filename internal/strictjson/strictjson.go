@@ -40,6 +40,30 @@ func (e *UnknownKeyError) Error() string {
 	return s
 }
 
+// A PlaceError is a problem at a line and a column.
+type PlaceError struct {
+	Place   string // "line 3, column 14"
+	Problem error
+}
+
+func (e *PlaceError) Error() string { return "JSON: " + e.Place + ": " + e.Problem.Error() }
+
+// Unwrap returns the problem.
+func (e *PlaceError) Unwrap() error { return e.Problem }
+
+// placed returns a [PlaceError] with a formatted problem.
+func placed(place, format string, args ...any) error {
+	return &PlaceError{place, fmt.Errorf(format, args...)}
+}
+
+// WithoutPlace returns the problem of a [PlaceError], and other errors unchanged. It is for JSON that the user has not seen.
+func WithoutPlace(err error) error {
+	if at, ok := err.(*PlaceError); ok {
+		return at.Problem
+	}
+	return err
+}
+
 // WithoutMark returns data without a byte order mark.
 func WithoutMark(data []byte) []byte { return bytes.TrimPrefix(data, []byte("\ufeff")) }
 
@@ -83,7 +107,7 @@ func syntax(data []byte) error {
 	}
 	end := decoder.InputOffset()
 	if rest := bytes.TrimLeft(data[end:], " \t\r\n"); len(rest) > 0 {
-		return fmt.Errorf("JSON: %s: data follows the value", place(data, int64(len(data)-len(rest))))
+		return placed(place(data, int64(len(data)-len(rest))), "data follows the value")
 	}
 	return nil
 }
@@ -98,15 +122,15 @@ func withPlace(data []byte, err error) error {
 	case errors.Is(err, io.EOF):
 		return errors.New("JSON: there is no value")
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("JSON: %s: ends before the value does", place(data, int64(len(data))))
+		return placed(place(data, int64(len(data))), "ends before the value does")
 	case errors.As(err, &syntaxError):
-		return fmt.Errorf("JSON: %s: %w", place(data, syntaxError.Offset-1), err)
+		return &PlaceError{place(data, syntaxError.Offset-1), err}
 	case errors.As(err, &typeError):
-		at, what := place(data, typeError.Offset-1), fmt.Sprintf("cannot be %s: it must be %s", describeValue(typeError.Value), describeValid(typeError))
+		what := fmt.Sprintf("cannot be %s: it must be %s", describeValue(typeError.Value), describeValid(typeError))
 		if field := keysOnly(typeError.Field); field != "" {
 			what = field + " " + what
 		}
-		return fmt.Errorf("JSON: %s: %s", at, what)
+		return placed(place(data, typeError.Offset-1), "%s", what)
 	}
 	return err
 }

@@ -115,6 +115,19 @@ func TestErrorsAreOneLineThatNamesThePlace(t *testing.T) {
 	}
 }
 
+// Without its place, an error of JSON has its problem only; other errors are unchanged. Caught when planted: a place that stays.
+func TestWithoutPlace(t *testing.T) {
+	for data, want := range map[string]string{
+		`{"width": "x"}`: "width cannot be text: it must be a whole number", `{"width": 3`: "ends before the value does", `{"width": 3} 4`: "data follows the value",
+		`{"width": 3, "width": 4}`: `key "width" is given twice`, `{"width": null}`: "width cannot be null: leave the key out to get the default", "": "JSON: there is no value",
+	} {
+		err := strictjson.Decode([]byte(data), new(model))
+		if err == nil || strictjson.WithoutPlace(err).Error() != want || want[:4] != "JSON" && !strings.Contains(err.Error(), "JSON: line 1, column ") {
+			t.Errorf("%s: %v, without its place %v", data, err, strictjson.WithoutPlace(err))
+		}
+	}
+}
+
 // An array has as many elements as its type. Caught when planted: what encoding/json does, which drops elements and fills up with zeros.
 func TestArrays(t *testing.T) {
 	type pairs struct {

@@ -1,7 +1,6 @@
 package strictjson
 
 import (
-	"fmt"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -21,7 +20,7 @@ func surrogates(data []byte) error {
 		if utf16.IsSurrogate(r) {
 			second, _ := escaped(data[min(i+escapeLength, len(data)):])
 			if utf16.DecodeRune(r, second) == utf8.RuneError {
-				return fmt.Errorf("JSON: %s: %s is half of a surrogate pair: write the character itself", place(data, int64(i)), data[i:i+escapeLength])
+				return placed(place(data, int64(i)), "%s is half of a surrogate pair: write the character itself", data[i:i+escapeLength])
 			}
 			i += escapeLength
 		}

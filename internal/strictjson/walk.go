@@ -68,7 +68,7 @@ func (w *walker) value(t reflect.Type, at *location) error {
 		return w.array(t, at)
 	case nil:
 		if !nullable && t.Kind() != reflect.Map && t.Kind() != reflect.Slice {
-			return fmt.Errorf("JSON: %s: %s cannot be null: leave the key out to get the default", w.here(), named(at.String()))
+			return placed(w.here(), "%s cannot be null: leave the key out to get the default", named(at.String()))
 		}
 	}
 	return nil // json.Unmarshal reports values of a wrong kind
@@ -98,7 +98,7 @@ func (w *walker) object(t reflect.Type, at *location) error {
 		}
 		key := token.(string) // keys of valid JSON are strings
 		if seen[key] {
-			return fmt.Errorf("JSON: %s: key %q is given twice%s", w.here(), key, in(at.String()))
+			return placed(w.here(), "key %q is given twice%s", key, in(at.String()))
 		}
 		seen[key] = true
 		var valueType reflect.Type
@@ -131,7 +131,7 @@ func (w *walker) array(t reflect.Type, at *location) error {
 		}
 	}
 	if t != nil && t.Kind() == reflect.Array && n != t.Len() { // encoding/json drops elements or leaves zeros
-		return fmt.Errorf("JSON: %s: %s must be a list of %d elements: it has %d", w.here(), named(at.String()), t.Len(), n)
+		return placed(w.here(), "%s must be a list of %d elements: it has %d", named(at.String()), t.Len(), n)
 	}
 	_, err := w.decoder.Token() // the closing bracket
 	return withPlace(w.data, err)
