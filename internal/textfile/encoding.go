@@ -37,9 +37,9 @@ func Encoding(head []byte) string {
 }
 
 // Invalid returns the index of the first byte that is not UTF-8, or -1.
-func Invalid(text []byte) int {
+func Invalid[T string | []byte](text T) int {
 	for at := 0; at < len(text); {
-		r, size := utf8.DecodeRune(text[at:])
+		r, size := utf8.DecodeRuneInString(string(text[at:min(at+utf8.UTFMax, len(text))]))
 		if r == utf8.RuneError && size == 1 {
 			return at
 		}

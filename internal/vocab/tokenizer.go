@@ -4,7 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"unicode/utf8"
+
+	"universal-transformer/internal/textfile"
 )
 
 // Tokenizer determines how a line of text is split into tokens. The zero value is Characters.
@@ -24,7 +25,7 @@ func (s Tokenizer) Split(text string) ([]string, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	if at := invalidUTF8(text); at >= 0 {
+	if at := textfile.Invalid(text); at >= 0 {
 		return nil, fmt.Errorf("not valid UTF-8 at byte %d", at+1)
 	}
 	switch s {
@@ -72,18 +73,4 @@ func (s *Tokenizer) UnmarshalText(text []byte) error {
 		}
 	}
 	return fmt.Errorf(`tokenizer is %q: use "characters", "whitespace" or "subwords"`, text)
-}
-
-// invalidUTF8 returns the offset of the first byte that is not valid UTF-8, or -1.
-func invalidUTF8(text string) int {
-	if utf8.ValidString(text) {
-		return -1
-	}
-	for at := 0; ; {
-		r, size := utf8.DecodeRuneInString(text[at:])
-		if r == utf8.RuneError && size == 1 {
-			return at
-		}
-		at += size
-	}
 }
