@@ -117,6 +117,9 @@ func (l Lines) finite() Lines {
 	return l
 }
 
+// negligible is the share of their size by which the ends of an axis may differ and still count as equal: marks between them would have the same text.
+const negligible = 1e-9
+
 // axes are those that hold all points.
 func (l Lines) axes(a area) (x, y axis) {
 	x = axis{low: math.Inf(1), high: math.Inf(-1), from: float64(a.left), to: float64(a.left + a.width), log: l.LogX}
@@ -141,7 +144,7 @@ func (l Lines) axes(a area) (x, y axis) {
 		if a.low > a.high { // no points
 			a.low, a.high = 1, 2
 		}
-		if a.low == a.high {
+		if a.high-a.low <= negligible*max(math.Abs(a.low), math.Abs(a.high)) {
 			a.low, a.high = a.low-math.Abs(a.low)/2, a.high+math.Abs(a.high)/2+1e-9
 		}
 	}
@@ -211,8 +214,13 @@ func ticks(a axis, n int) (list []float64) {
 			break
 		}
 	}
-	for i := math.Ceil(a.low/step - 1e-9); i*step <= a.high+step*1e-9; i++ {
-		list = append(list, i*step)
+	first := math.Ceil(a.low/step - 1e-9)
+	for i := range n + 2 { // step is at least an nth of the axis
+		v := (first + float64(i)) * step
+		if !(v <= a.high+step*1e-9) { // also NaN
+			break
+		}
+		list = append(list, v)
 	}
 	return list
 }

@@ -174,3 +174,28 @@ func TestTicks(t *testing.T) {
 		}
 	}
 }
+
+// An axis whose values differ only in rounding is drawn as that of equal values, and has few marks even if a caller asks for marks of it.
+// Caught when planted: only exactly equal values as one; marks numbered by adding 1 up to the end of the axis.
+func TestNearlyEqual(t *testing.T) {
+	high := math.Nextafter(0.9, 1)
+	for name, l := range map[string]Lines{
+		"points": {Series: []Series{{Name: "a", Points: []Point{{X: 0.9, Y: 0.9}, {X: high, Y: high}}}}},
+		"range":  {Y: [2]float64{0.9, high}, Series: []Series{{Name: "a", Points: []Point{{X: 0.9, Y: 0.9}}}}},
+	} {
+		x, y := l.axes(linesArea)
+		for _, a := range []axis{x, y} {
+			if math.Abs(a.low-0.45) > 1e-6 || math.Abs(a.high-1.35) > 1e-6 { // half of the value on both sides
+				t.Errorf("%s: an axis from %v to %v, want 0.45 to 1.35", name, a.low, a.high)
+			}
+		}
+		if got := string(l.SVG()); !strings.Contains(got, ">0.5<") || !strings.Contains(got, ">1<") {
+			t.Errorf("%s: no marks 0.5 and 1 in %s", name, got)
+		}
+	}
+	for _, a := range []axis{{low: 0.9, high: high}, {low: -high, high: -0.9}, {low: 0, high: 5e-324}, {low: -1e308, high: 1e308}} {
+		if got := ticks(a, 4); len(got) > 6 {
+			t.Errorf("%+v: %d marks for 4", a, len(got))
+		}
+	}
+}
