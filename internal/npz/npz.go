@@ -31,14 +31,18 @@ func Read(r io.ReaderAt, size int64) (*safetensors.File, error) {
 		return nil, fmt.Errorf("npz: %w", err)
 	}
 	f := &safetensors.File{}
-	seen := map[string]bool{}
+	seen, left := map[string]bool{}, maxRatio*uint64(size)
 	for _, entry := range archive.File {
 		name, ok := strings.CutSuffix(entry.Name, ".npy")
 		if !ok || seen[name] {
 			return nil, fmt.Errorf("npz: %q is not an array of its own: an archive holds one file NAME.npy for each array", entry.Name)
 		}
 		seen[name] = true
-		t, err := member(entry, size)
+		if entry.UncompressedSize64 > left { // entries may share their data, so that the sizes of all count
+			return nil, fmt.Errorf("npz: array %q: the archive claims more than %d bytes, more than a file of %d bytes can hold", name, maxRatio*uint64(size), size)
+		}
+		left -= entry.UncompressedSize64
+		t, err := member(entry)
 		if err != nil {
 			return nil, fmt.Errorf("npz: array %q: %w", name, err)
 		}
@@ -48,11 +52,8 @@ func Read(r io.ReaderAt, size int64) (*safetensors.File, error) {
 	return f, nil
 }
 
-// member reads one array of an archive of size bytes.
-func member(entry *zip.File, size int64) (safetensors.Tensor, error) {
-	if entry.UncompressedSize64 > maxRatio*uint64(size) {
-		return safetensors.Tensor{}, fmt.Errorf("the archive claims %d bytes, more than a file of %d bytes can hold", entry.UncompressedSize64, size)
-	}
+// member reads one array of an archive.
+func member(entry *zip.File) (safetensors.Tensor, error) {
 	file, err := entry.Open()
 	if err != nil {
 		return safetensors.Tensor{}, err

@@ -4,6 +4,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -101,6 +102,40 @@ func TestRead(t *testing.T) {
 		if _, err := read(data); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+}
+
+// shared returns an archive with entries for n arrays, which all have the data of one.
+func shared(t *testing.T, n int, array string) []byte {
+	t.Helper()
+	data := archive(t, "0000.npy", array)
+	end := bytes.LastIndex(data, []byte("PK\x05\x06"))
+	begin := bytes.LastIndex(data, []byte("PK\x01\x02"))
+	entry, tail := data[begin:end], bytes.Clone(data[end:])
+	all := bytes.Clone(data[:begin])
+	for i := range n {
+		all = append(all, bytes.Replace(entry, []byte("0000"), fmt.Appendf(nil, "%04d", i), 1)...)
+	}
+	binary.LittleEndian.PutUint16(tail[8:], uint16(n))
+	binary.LittleEndian.PutUint16(tail[10:], uint16(n))
+	binary.LittleEndian.PutUint32(tail[12:], uint32(n*len(entry)))
+	return append(all, tail...)
+}
+
+// Entries that share their data are refused once all of them have more bytes than the file can hold, and read until then.
+// Caught when planted: a limit for each array alone.
+func TestSharedData(t *testing.T) {
+	zeros := string(npy("{'descr': '|u1', 'fortran_order': False, 'shape': (300000,), }", make([]byte, 300_000)))
+	if f, err := read(shared(t, 2, zeros)); err != nil || len(f.Tensors) != 2 || len(f.Tensors[1].Data) != 300_000 {
+		t.Errorf("two arrays: %v", err)
+	}
+	const n = 500 // 150 MB in a file of some 30 kB
+	data := shared(t, n, zeros)
+	if n*len(zeros) < 2*1100*len(data) {
+		t.Fatalf("a file of %d bytes may hold %d", len(data), n*len(zeros))
+	}
+	if _, err := read(data); err == nil || !strings.Contains(err.Error(), "more than a file of") {
+		t.Errorf("%d arrays of %d bytes in %d bytes: %v", n, len(zeros), len(data), err)
 	}
 }
 
