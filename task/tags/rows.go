@@ -59,9 +59,9 @@ func (c Tags) readFile(path string) ([]sentence, tabular.Report, error) {
 	return sentences, report, report.Check(wanted)
 }
 
-// sentences returns the usable sentences of rows. If the tags of a row are several, every row is a sentence.
+// sentences returns the usable sentences of rows: each row, or the rows between blank lines.
 func (c Tags) sentences(rows []tabular.Row, report *tabular.Report) (list []sentence) {
-	if slices.ContainsFunc(rows, func(r tabular.Row) bool { return r.Err == nil && len(strings.Fields(r.Fields[1])) > 1 }) {
+	if perRow(rows) {
 		for _, row := range rows {
 			list = tabular.Add(report, list, row, c.row)
 		}
@@ -78,6 +78,31 @@ func (c Tags) sentences(rows []tabular.Row, report *tabular.Report) (list []sent
 		rows = rows[min(n+1, len(rows)):]
 	}
 	return list
+}
+
+// perRow reports whether every row is a sentence: more rows have several words and as many tags than one word and one tag. If no blank line is
+// between rows, those of one word are short sentences and do not count.
+func perRow(rows []tabular.Row) bool {
+	for len(rows) > 0 && blank(rows[len(rows)-1]) {
+		rows = rows[:len(rows)-1]
+	}
+	several, single := 0, 0
+	for _, r := range rows {
+		if r.Err != nil {
+			continue
+		}
+		switch words, tags := len(strings.Fields(r.Fields[0])), len(strings.Fields(r.Fields[1])); {
+		case words != tags:
+		case words > 1:
+			several++
+		case words == 1:
+			single++
+		}
+	}
+	if !slices.ContainsFunc(rows, blank) {
+		single = 0
+	}
+	return several > single
 }
 
 // blank reports whether a row separates sentences: an empty line, or a row of empty fields.

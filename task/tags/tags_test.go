@@ -189,6 +189,30 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
+// A row with a space in its tag, or in its word and its tag, costs its own sentence only; rows of one word among sentences in rows are sentences.
+// Caught when planted: the form of a sentence in each row for a file with one such row; rows of one word that count without blank lines.
+func TestFormOfRows(t *testing.T) {
+	list := numbers(100)
+	for name, c := range map[string]struct {
+		content        string
+		usable, broken int
+		reason         string
+	}{
+		"a tag with a space":           {strings.Replace(rowsOf(list, "\t"), "one\tB-ODD\n", "one\tB ODD\n", 1), 99, 1, `the tag "B ODD" has a space: replace it`},
+		"a word and a tag with spaces": {strings.Replace(rowsOf(list, "\t"), "one\tB-ODD\n", "New York\tB-LOC I-LOC\n", 1), 99, 1, `the word "New York" has a space`},
+		"a tag too few":                {strings.Replace(table(list), "one zero\tB-ODD B-EVEN\n", "one zero\tB-ODD\n", 1), 99, 1, "2 words have 1 tags"},
+		"mostly one word":              {table(slices.Concat(list[:10], list[:10], list[10:15])) + "\n", 25, 1, "the line is empty"},
+	} {
+		got, report := sentencesOf(t, strings.NewReader(c.content), Tags{Path: "f", MaxLength: 100})
+		if len(got) != c.usable || report.Skipped != c.broken || report.Lines != c.usable+c.broken {
+			t.Errorf("%s: %d sentences, %+v", name, len(got), report)
+		}
+		if c.reason != "" && (len(report.Malformed) != 1 || !strings.Contains(report.Malformed[0].Reason, c.reason)) {
+			t.Errorf("%s: %+v, want %q", name, report.Malformed, c.reason)
+		}
+	}
+}
+
 // sentencesOf reads decompressed text.
 func sentencesOf(t *testing.T, r io.Reader, c Tags) (list []sentence, report tabular.Report) {
 	t.Helper()
