@@ -39,13 +39,13 @@ func (r reader) Target(line string) ([]vocab.ID, error) {
 	return r.v.Target.Encode(strings.Fields(line))
 }
 
-// maxWords is the maximum length of a sentence of a file to evaluate on.
+// maxWords is the maximum length of a sentence of a file to evaluate on, unless that of training is higher.
 const maxWords = 10_000
 
 // File reads a file with the columns of the configuration. Files that do not have them, but two columns without a header, are also read:
 // the model knows their first tag.
 func (r reader) File(path string) ([]task.Example, []string, error) {
-	c := Tags{WordColumn: r.config.WordColumn, TagColumn: r.config.TagColumn, Layout: r.config.ForOther(), Affixes: r.config.Affixes, MaxLength: maxWords}
+	c := Tags{WordColumn: r.config.WordColumn, TagColumn: r.config.TagColumn, Layout: r.config.ForOther(), Affixes: r.config.Affixes, MaxLength: max(maxWords, r.config.MaxLength)}
 	sentences, report, err := c.readFile(path)
 	var missing *tabular.ColumnError
 	if errors.As(err, &missing) && missing.Fields == 2 {

@@ -426,3 +426,17 @@ func TestFileOfTrainingSentences(t *testing.T) {
 		}
 	}
 }
+
+// A file to evaluate on may have sentences as long as those of training, or of 10,000 words if those are shorter.
+// Caught when planted: only 10,000 words; only the words of training.
+func TestLongestOfAFile(t *testing.T) {
+	path := write(t, "a", rowsOf(numbers(100), " "))
+	for _, c := range []struct{ trained, words, want int }{{0, 10_000, 1}, {0, 10_001, 0}, {10_001, 10_001, 1}, {10_001, 10_002, 0}} {
+		tagged := Tags{Path: path, MaxLength: c.trained}
+		content := "one B-ODD\n\n" + strings.Repeat("one B-ODD\n", c.words)
+		examples, notes, err := tagged.Reader(open(t, tagged).v).File(write(t, "other", content))
+		if err != nil || len(examples) != 1+c.want {
+			t.Errorf("%+v: %d sentences, %q, %v", c, len(examples), notes, err)
+		}
+	}
+}
