@@ -29,9 +29,10 @@ const (
 	maxDepth       = 3 // of archives in archives
 )
 
-// Into extracts files of an archive below folder, all or none, and lists them. wanted maps the path of a file in the archive to its path
-// below the folder, and reports whether to extract it. Archives (.tar) in an archive are read too. An archive without any such file is an
-// error. No content is held in memory.
+// Into extracts files of an archive below folder and lists them. It replaces no file before all are unpacked and none of their places is a folder;
+// only if the system then refuses to rename one of them are those before it, which are listed, in their places. wanted maps the path of a file in
+// the archive to its path below the folder, and reports whether to extract it. Archives (.tar) in an archive are read too. An archive without any
+// such file is an error. No content is held in memory.
 func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
 	f, err := textfile.Open(from)
 	if err != nil {
@@ -108,19 +109,41 @@ type unpacker struct {
 	depth  int                 // archives around the one being read
 }
 
-// moveTo moves all files to their final places.
+// moveTo moves all files to their final places, or none if one of these cannot hold a file.
 func (u *unpacker) moveTo(folder string) (written []string, err error) {
+	if err := u.makePlaces(folder); err != nil {
+		return nil, err
+	}
 	for _, place := range u.places {
 		path := filepath.Join(folder, place)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return written, err
-		}
 		if err := os.Rename(filepath.Join(u.folder, place), path); err != nil {
 			return written, atomicfile.Cause(path, err)
 		}
 		written = append(written, path)
 	}
 	return written, nil
+}
+
+// makePlaces makes the folders of all files, and returns an error if the place of one is a folder. After an error no new folder is left.
+func (u *unpacker) makePlaces(folder string) (err error) {
+	var made []string
+	defer func() {
+		if err != nil {
+			removeEmpty(made)
+		}
+	}()
+	for _, place := range u.places {
+		path := filepath.Join(folder, place)
+		more, err := makeFolder(filepath.Dir(path))
+		made = append(more, made...) // the innermost first
+		if err != nil {
+			return err
+		}
+		if info, err := os.Lstat(path); err == nil && info.IsDir() {
+			return fmt.Errorf("%s is a folder: remove it, or choose another folder for the data set", path)
+		}
+	}
+	return nil
 }
 
 // read determines the type of the archive by its first bytes, not by its name.

@@ -5,6 +5,7 @@ import (
 	"archive/zip"
 	"bytes"
 	"compress/gzip"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
@@ -138,6 +139,50 @@ func TestAllOrNothing(t *testing.T) {
 	if content, _ := os.ReadFile(filepath.Join(root, "one.txt")); err != nil || len(left) != 1 || string(content) != "old" {
 		t.Errorf("left are %v with %q, %v", left, content, err)
 	}
+}
+
+// A folder in the place of a file, or a file in that of a folder, is an error that names it, and no other file or folder changes.
+// Caught when planted: files moved before all places are known; new folders that stay; the outermost removed before those in it.
+func TestPlaceTaken(t *testing.T) {
+	archive := archived(t, "a.tar", tarOf(t, [][2]string{{"set/one.txt", "new"}, {"set/deep/er/two.txt", "two"}, {"set/deep/or/two.txt", "2"}, {"set/three.txt", "3"}}))
+	for taken, want := range map[string]string{"three.txt/own": "three.txt is a folder: remove it", "deep": "deep: not a directory"} {
+		root := t.TempDir()
+		path := filepath.Join(root, taken)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range []string{filepath.Join(root, "one.txt"), path} {
+			if err := os.WriteFile(file, []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := listed(t, root)
+		written, err := Into(root, archive, texts)
+		if err == nil || !strings.Contains(err.Error(), want) || len(written) > 0 {
+			t.Errorf("%s: %q, %v, want %q", taken, written, err, want)
+		}
+		if after := listed(t, root); after != before {
+			t.Errorf("%s: %q, before %q", taken, after, before)
+		}
+	}
+}
+
+// listed lists what is in a folder, files with their contents.
+func listed(t *testing.T, root string) (list string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			list += path + "\n"
+			return err
+		}
+		content, err := os.ReadFile(path)
+		list += path + ": " + string(content) + "\n"
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
 }
 
 // Archives in archives are read to a limited depth.
