@@ -110,7 +110,7 @@ func (v *Variants) UnmarshalJSON(data []byte) error {
 	*v = Variants{}
 	return ordered(data, "variants", `{"small": ["model.width=32"]}`, func(name string, value json.RawMessage) error {
 		var set []string
-		if err := json.Unmarshal(value, &set); err != nil || set == nil {
+		if err := strictjson.Decode(value, &set); err != nil || set == nil {
 			return fmt.Errorf(`variants.%s is %s: it must be a list of assignments, as in ["model.width=32"]; [] changes nothing`, name, shortened(value))
 		}
 		*v = append(*v, Variant{name, set})
@@ -123,7 +123,7 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 	*g = Grid{}
 	return ordered(data, "grid", `{"model.width": [32, 64]}`, func(field string, value json.RawMessage) error {
 		var list []json.RawMessage
-		if err := json.Unmarshal(value, &list); err != nil || list == nil {
+		if err := strictjson.Decode(value, &list); err != nil || list == nil {
 			return fmt.Errorf("grid.%s is %s: it must be a list of values, as in [32, 64]", field, shortened(value))
 		}
 		if field == "" || field == "seed" || field == "name" {
@@ -172,7 +172,7 @@ func ordered(data []byte, field, example string, do func(string, json.RawMessage
 // UnmarshalJSON reads a list of seeds, or their number.
 func (s *Seeds) UnmarshalJSON(data []byte) error {
 	var n float64
-	if json.Unmarshal(data, &n) == nil && string(data) != "null" {
+	if strictjson.Decode(data, &n) == nil {
 		if n != math.Trunc(n) || n < 1 || n > maxCells {
 			return fmt.Errorf("seeds is %s: it must be a number from 1 to %d, or a list as in [1, 2, 3]", data, maxCells)
 		}
@@ -183,7 +183,7 @@ func (s *Seeds) UnmarshalJSON(data []byte) error {
 		return nil
 	}
 	var list []uint64
-	if err := json.Unmarshal(data, &list); err != nil || len(list) == 0 {
+	if err := strictjson.Decode(data, &list); err != nil || len(list) == 0 {
 		return fmt.Errorf("seeds is %s: it must be a number, as in 3, or a list of whole numbers, as in [1, 2, 3]", shortened(data))
 	}
 	seen := map[uint64]bool{}

@@ -77,6 +77,7 @@ func TestFileCells(t *testing.T) {
 }
 
 // What makes no sense is an error that names the field and says what would.
+// Caught when planted: null read as the seed 0, or as an empty assignment.
 func TestFileErrors(t *testing.T) {
 	for want, text := range map[string]string{
 		"name is missing":                            `{"base": "own-pairs"}`,
@@ -119,6 +120,11 @@ func TestFileErrors(t *testing.T) {
 		"variants.a has the field seed":              `{"name": "g", "base": "own-pairs", "variants": {"a": ["seed=7"]}}`,
 		"base: task is missing":                      `{"name": "g", "base": {"name": "x"}}`,
 		"set: training.steps is 0":                   `{"name": "g", "base": "own-pairs", "set": ["training.steps=0"]}`,
+		"seeds is [1, null]: it must be a number":    `{"name": "g", "base": "own-pairs", "seeds": [1, null]}`,
+		"seeds is null: it must be a number":         `{"name": "g", "base": "own-pairs", "seeds": null}`,
+		"variants.a is [null]: it must be a list":    `{"name": "g", "base": "own-pairs", "variants": {"a": [null]}}`,
+		"grid.model.width is null: it must be":       `{"name": "g", "base": "own-pairs", "grid": {"model.width": null}}`,
+		"width cannot be null: leave the key out":    `{"name": "g", "base": "own-pairs", "grid": {"model.width": [32, null]}}`,
 		`variants is null`:                           `{"name": "g", "base": "own-pairs", "variants": null}`,
 		"ends before the value does":                 `{"name": "g"`,
 	} {
