@@ -1,6 +1,7 @@
 package runlog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,10 +10,12 @@ import (
 )
 
 // NewMetrics is like Metrics, for the rows behind an offset. It also returns the offset behind the last of them. The error is ErrDamaged too if
-// there are not so many bytes any more, or no valid line begins there, as after a resume, which removes rows.
+// there are not so many bytes any more, or no valid line begins there, as after a resume, which removes rows. Only the new rows are compared by
+// their steps.
 func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 	path := r.path(metricsFile)
-	data, err := readFrom(path, offset)
+	from := max(0, offset-int64(checksumSize)-1) // the end of the line before
+	data, err := readFrom(path, from)
 	if errors.Is(err, fs.ErrNotExist) && offset == 0 {
 		return nil, 0, nil
 	}
@@ -22,7 +25,9 @@ func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 	if info, err := os.Stat(path); err == nil && info.Size() < offset {
 		return nil, 0, damagedError{fmt.Errorf("%s has become shorter", path)}
 	}
-	found, err := parseMetrics(data)
+	line := data[:min(offset-from, int64(len(data)))]
+	has := checksumAt(bytes.TrimSuffix(line, []byte("\n"))) >= 0
+	found, err := parseMetrics(data[len(line):], preceding{lines: offset > 0, checksums: has})
 	if err != nil && offset > 0 {
 		err = fmt.Errorf(" after byte %d, line %w", offset, err)
 	}

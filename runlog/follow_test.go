@@ -56,3 +56,30 @@ func TestFollow(t *testing.T) {
 		}
 	}
 }
+
+// Behind an offset, the lines are damaged that are so for a reader of the whole file: without a checksum after one with a checksum, and with a
+// version that is not in the first line. Lines of versions without checksums are read.
+// Caught when planted: an offset taken for the beginning of the file; a line before it that counts as checksummed.
+func TestFollowDamaged(t *testing.T) {
+	first, bare, named := line(`{"step":1}`), "{\"step\":1}\n", line(`{"version":"1"}`)
+	for _, c := range []struct {
+		before, after string
+		damaged       bool
+	}{
+		{first, line(`{"step":2}`), false}, {first, "{\"step\":2}\n", true}, {first, named, true}, {named, "{\"step\":2}\n", true},
+		{bare, "{\"step\":2}\n", false}, {bare, line(`{"step":2}`), false}, {"", "{\"step\":2}\n", false}, {"", named + first, false},
+	} {
+		r := create(t)
+		r.Close()
+		if err := os.WriteFile(metricsPath(r), []byte(c.before+c.after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Metrics(); errors.Is(err, runlog.ErrDamaged) != c.damaged {
+			t.Errorf("%q after %q: the whole file: %v", c.after, c.before, err)
+		}
+		rows, next, err := r.NewMetrics(int64(len(c.before)))
+		if errors.Is(err, runlog.ErrDamaged) != c.damaged || c.damaged && len(rows) > 0 || !c.damaged && (len(rows) != 1 || next != int64(len(c.before+c.after))) {
+			t.Errorf("%q after %q: %v to %d, %v", c.after, c.before, rows, next, err)
+		}
+	}
+}

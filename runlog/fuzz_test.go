@@ -21,8 +21,8 @@ func FuzzMetrics(f *testing.F) {
 	f.Add(append(checked([]byte(`{"version":"1"}`)), checked([]byte(`{"step":3,"crc":"x"}`))...))
 	f.Add(append(checked([]byte(`{"step":3}`)), "{\"step\":4}\n"...))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		found, err := parseMetrics(data)
-		if intact, damage := parseMetrics(data[:found.size]); damage != nil || !reflect.DeepEqual(intact, found) {
+		found, err := parseMetrics(data, preceding{})
+		if intact, damage := parseMetrics(data[:found.size], preceding{}); damage != nil || !reflect.DeepEqual(intact, found) {
 			t.Fatalf("%q: its intact lines are %v, then %v, %v", data, found, intact, damage)
 		}
 		if err != nil {
@@ -33,7 +33,7 @@ func FuzzMetrics(f *testing.F) {
 		}
 		var anew []byte
 		for i, row := range found.rows {
-			before, err := parseMetrics(data[:found.ends[i]])
+			before, err := parseMetrics(data[:found.ends[i]], preceding{})
 			if err != nil || !reflect.DeepEqual(before.rows, found.rows[:i+1]) {
 				t.Fatalf("%q: cut after row %d it is %v, %v", data, i+1, before, err)
 			}
@@ -43,7 +43,7 @@ func FuzzMetrics(f *testing.F) {
 			}
 			anew = append(anew, checked(object)...)
 		}
-		again, err := parseMetrics(append(anew, `{"step":`...))
+		again, err := parseMetrics(append(anew, `{"step":`...), preceding{})
 		if err != nil || len(again.rows) != len(found.rows) || len(found.rows) > 0 && !reflect.DeepEqual(again.rows, found.rows) {
 			t.Fatalf("%q: written anew it is %v, %v", data, again, err)
 		}

@@ -11,7 +11,7 @@ import (
 )
 
 // The lines of metrics that are read, without checksums as earlier versions wrote them: rows, the bytes that are intact, and the error.
-// Caught when planted: a first line that does not count; steps above 2^53; a later line that names a version passed over.
+// Caught when planted: a first line that does not count; steps of 2^53; a later line that names a version passed over.
 func TestParseMetrics(t *testing.T) {
 	const first = `{"version":"0.1.0"}` + "\n"
 	for _, c := range []struct {
@@ -24,13 +24,13 @@ func TestParseMetrics(t *testing.T) {
 		{first + "{\"step\":0}\n", 1, len(first) + 11, ""}, {"{\"step\":3}\n{\"step\":3}\n", 2, 22, ""},
 		{"{\"step\":3}\n{\"step\":2}\n", 1, 11, "2: step 2 is not an integer of at least 3"},
 		{"{\"step\":1.5}\n", 0, 0, "1: step 1.5 is not"}, {"{\"step\":-1}\n", 0, 0, "1: step -1 is not an integer of at least 0"},
-		{"{\"step\":9007199254740992}\n", 1, 26, ""}, {"{\"step\":9007199254740994}\n", 0, 0, "1: step 9.007199254740994e+15 is not"},
+		{"{\"step\":9007199254740991}\n", 1, 26, ""}, {"{\"step\":9007199254740992}\n", 0, 0, "1: step 9.007199254740992e+15 is not"},
 		{"{\"step\":\"1\"}\n", 0, 0, "1: step 1 is not"}, {"{\"loss\":1}\n", 0, 0, "1: step <nil> is not"},
 		{first + first, 0, len(first), "2: step <nil> is not"}, {`{"version":"1","step":4}` + "\n", 1, 25, ""},
 		{"{\"step\":1,\"crc32\":\"12345678\"}\n", 0, 0, "1: damaged: its content does not match its checksum"},
 		{"{\"step\":1,\"crc32\":\"1\"}\n", 0, 0, "1: damaged: it has no valid checksum"}, {"7\n", 0, 0, "1: not a JSON object"},
 	} {
-		found, err := parseMetrics([]byte(c.text))
+		found, err := parseMetrics([]byte(c.text), preceding{})
 		if len(found.rows) != c.rows || len(found.ends) != c.rows || found.size != int64(c.size) || (err == nil) != (c.want == "") || err != nil && !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%q: %d rows of %d bytes, %v, want %d of %d, %q", c.text, len(found.rows), found.size, err, c.rows, c.size, c.want)
 		}

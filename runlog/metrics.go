@@ -1,12 +1,10 @@
 package runlog
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"math"
@@ -30,34 +28,6 @@ func (r Row) Number(key string) (float64, bool) {
 	return n, ok
 }
 
-// Every line ends with its checksum, the CRC-32 (IEEE) of the object without it, in hexadecimal:
-// {"step":1,"loss":2,"crc32":"89abcdef"}.
-const (
-	checksumKey = "crc32"
-	checksumEnd = `"}`
-)
-
-var checksumBegin = []byte(`,"` + checksumKey + `":"`)
-
-// checked returns a line: a non-empty JSON object with its checksum.
-func checked(object []byte) []byte {
-	bare := object[:len(object)-1] // without the closing brace
-	return fmt.Appendf(bytes.Clone(bare), "%s%08x%s\n", checksumBegin, crc32.ChecksumIEEE(object), checksumEnd)
-}
-
-// check reports whether a line has a checksum, and returns an error if its content does not match.
-func check(line []byte) (checksummed bool, err error) {
-	line = bytes.TrimSuffix(line, []byte("\n"))
-	at := len(line) - len(checksumEnd) - 2*crc32.Size - len(checksumBegin)
-	if at < 0 || !bytes.HasPrefix(line[at:], checksumBegin) {
-		return false, nil
-	}
-	if want := checked(append(bytes.Clone(line[:at]), '}')); !bytes.Equal(line, want[:len(want)-1]) {
-		return true, fmt.Errorf("damaged: its content does not match its checksum")
-	}
-	return true, nil
-}
-
 // Metrics returns all rows in the order in which they were written, and none if the file does not exist. An incomplete last line, of
 // a writer that was killed or is still writing, is ignored. If another line is damaged or invalid, Metrics returns the rows before it and an
 // error that is ErrDamaged and names the line.
@@ -67,54 +37,11 @@ func (r *Run) Metrics() ([]Row, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	found, err := parseMetrics(data)
+	found, err := parseMetrics(data, preceding{})
 	if err != nil {
 		err = damagedError{fmt.Errorf("%s:%w", path, err)}
 	}
 	return found.rows, err
-}
-
-// metricLines are the intact lines at the start of metrics.jsonl.
-type metricLines struct {
-	rows []Row
-	ends []int64 // offset of the end of each row
-	head int64   // bytes of the first line, which is no row; 0 if a row is first
-	size int64   // in bytes, including that line
-}
-
-// parseMetrics returns the lines before the first damaged one. Errors begin with the number of that line.
-func parseMetrics(data []byte) (found metricLines, err error) {
-	data = data[:bytes.LastIndexByte(data, '\n')+1]
-	at, last := int64(0), int64(0)
-	number, checksums := 0, false
-	for line := range bytes.Lines(data) {
-		at += int64(len(line))
-		number++
-		var row Row
-		if err := json.Unmarshal(line, &row); err != nil {
-			return found, fmt.Errorf("%d: not a JSON object: %w", number, err)
-		}
-		has, err := check(line)
-		if _, broken := row[checksumKey]; err == nil && !has && (checksums || broken) { // earlier versions wrote no checksums at all
-			err = errors.New("damaged: it has no valid checksum")
-		}
-		if err != nil {
-			return found, fmt.Errorf("%d: %w", number, err)
-		}
-		checksums = has
-		delete(row, checksumKey)
-		if _, ok := row[versionKey]; ok && number == 1 && len(row) == 1 {
-			found.head, found.size = at, at // the first line names the version that wrote it
-			continue
-		}
-		step, ok := row.Number("step")
-		if !ok || step != math.Trunc(step) || step > 1<<53 || int64(step) < last {
-			return found, fmt.Errorf("%d: step %v is not an integer of at least %d", number, row["step"], last)
-		}
-		last = int64(step)
-		found.rows, found.ends, found.size = append(found.rows, row), append(found.ends, at), at
-	}
-	return found, nil
 }
 
 // openMetrics opens metrics.jsonl for appending. It writes the first line of a new file, and removes an incomplete last line. A damaged
@@ -125,7 +52,7 @@ func (r *Run) openMetrics() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	found, err := parseMetrics(data)
+	found, err := parseMetrics(data, preceding{})
 	if err != nil {
 		r.damage = fmt.Errorf("%s:%w", path, err)
 	}
@@ -152,8 +79,8 @@ func (r *Run) writeFirstLine() error {
 	return r.appendLine(checked(fmt.Appendf(nil, "{%q:%q}", versionKey, Version())))
 }
 
-// AppendMetrics appends a line. values is a struct or map that encodes to a JSON object with an integer "step", which must not be
-// below that of the last line. NaN and infinity are errors, as JSON cannot represent them. After an error no part of the line remains
+// AppendMetrics appends a line. values is a struct or map that encodes to a JSON object with an integer "step", which must be at most 2^53-1 and
+// not below that of the last line; the key "crc32" is reserved. NaN and infinity are errors, as JSON cannot represent them. After an error no part of the line remains
 // in the file.
 func (r *Run) AppendMetrics(values any) error {
 	if r.metrics == nil {
@@ -166,17 +93,19 @@ func (r *Run) AppendMetrics(values any) error {
 	if err != nil {
 		return fmt.Errorf("metrics: %w", err)
 	}
-	var has struct {
-		Step *int64 `json:"step"`
+	var row Row
+	if err := json.Unmarshal(line, &row); err != nil {
+		return fmt.Errorf(`metrics: %T does not encode to a JSON object: append a struct or a map with an integer "step"`, values)
 	}
-	if err := json.Unmarshal(line, &has); err != nil || has.Step == nil {
-		return fmt.Errorf(`metrics: %T has no integer "step"`, values)
+	if _, taken := row[checksumKey]; taken {
+		return fmt.Errorf("metrics: the key %q is reserved for the checksum of the line: choose another", checksumKey)
 	}
-	if bytes.Contains(line, checksumBegin) {
-		return fmt.Errorf("metrics: the key %q is reserved", checksumKey)
+	step, err := row.checkedStep(0)
+	if err != nil {
+		return fmt.Errorf("metrics: %w", err)
 	}
-	if *has.Step < r.last {
-		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", *has.Step, r.last)
+	if step < r.last {
+		return fmt.Errorf("metrics: step %d comes after step %d: Truncate first", step, r.last)
 	}
 	if err := r.checkPresent(); err != nil {
 		return err
@@ -184,7 +113,7 @@ func (r *Run) AppendMetrics(values any) error {
 	if err := r.appendLine(checked(line)); err != nil {
 		return err
 	}
-	r.last = *has.Step
+	r.last = step
 	return nil
 }
 
@@ -260,7 +189,7 @@ func (r *Run) TruncateTo(afterStep, metricsSize int64) error {
 	if err != nil {
 		return err
 	}
-	found, err := parseMetrics(data)
+	found, err := parseMetrics(data, preceding{})
 	if err != nil && r.damage == nil {
 		return fmt.Errorf("%s:%w", r.path(metricsFile), err)
 	}
