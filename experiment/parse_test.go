@@ -120,6 +120,7 @@ func TestParseRefuses(t *testing.T) {
 		copying(`"width": 10`): "model.encoder_decoder.heads is 4, which does not divide width 10",
 		copying(`"widht": 16`): `unknown key "widht" in model.encoder_decoder: did you mean "width"?`,
 		copying(`"halting": {"fixed": {"steps": 3}, "graves": {"max_steps": 3}}`): "model.halting names fixed and graves: choose one",
+		copying(`"halting": {"fixed": {"steps": 3}, "graevs": {}}`):               `model.halting "graevs" is not known: did you mean "graves"?`,
 		copying(`"halting": {}`):                                                                "model.halting is missing: name one of frozen, graves, listing, fixed, random, length",
 		copying(`"halting": {"fixed": {"steps": -2}}`):                                          "model.halting.fixed.steps is -2",
 		copying(`"halting": {"fixed": {"stesp": 2}}`):                                           `unknown key "stesp" in model.halting.fixed: did you mean "steps"?`,
@@ -140,6 +141,18 @@ func TestParseRefuses(t *testing.T) {
 		_, err := experiment.Parse([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s\n  gives %v\n  want  %s", text, err, want)
+		}
+	}
+}
+
+// Of several names of variants, the first unknown one is reported, in whatever order they are read.
+// Caught when planted: names in the order of a map.
+func TestSeveralNames(t *testing.T) {
+	const text = `{"task": {"copy": {}}, "model": {"encoder_decoder": {"halting": {"fixed": {}, "graevs": {}, "frosen": {}, "graves": {}}}}}`
+	const want = `model.halting "frosen" is not known: did you mean "frozen"?`
+	for range 100 { // a map begins with either of the unknown names, so that the fault is missed with a probability of about 2^-100
+		if _, err := experiment.Parse([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Fatalf("%v, want %s", err, want)
 		}
 	}
 }

@@ -116,28 +116,38 @@ func (v *Variant[T, C]) UnmarshalJSON(data []byte) error {
 	}
 	var none T
 	v.Value = none
-	for key := range members {
+	names := slices.Sorted(maps.Keys(members)) // so that the error does not depend on the order of a map
+	for _, key := range names {
 		if v.decodeExtension(key, members) {
 			return nil
 		}
-		at := slices.IndexFunc(rows, func(r row[T]) bool { return r.key == key })
-		if at < 0 {
-			problem, also := unknown(p.path, key, v.keys()), "; write"
-			if strings.HasSuffix(problem.Error(), "?") {
-				also = " Write"
-			}
-			return fmt.Errorf("%w%s it as in %s", problem, also, v.sample())
+		if v.value(key) == nil {
+			return v.notKnown(key)
 		}
-		if len(members) > 1 {
-			return fmt.Errorf("%s names %s: choose one", p.path, strings.Join(slices.Sorted(maps.Keys(members)), " and "))
-		}
-		value, err := rows[at].decode(members[key])
-		if err != nil {
-			return below(p.path+"."+key, err)
-		}
-		v.Value = value
 	}
+	if len(names) > 1 {
+		return fmt.Errorf("%s names %s: choose one", p.path, strings.Join(names, " and "))
+	}
+	if len(names) == 0 {
+		return nil
+	}
+	key := names[0]
+	at := slices.IndexFunc(rows, func(r row[T]) bool { return r.key == key })
+	value, err := rows[at].decode(members[key])
+	if err != nil {
+		return below(p.path+"."+key, err)
+	}
+	v.Value = value
 	return nil
+}
+
+// notKnown returns the error for a key that names no variant.
+func (v *Variant[T, C]) notKnown(key string) error {
+	problem, also := unknown(v.place(), key, v.keys()), "; write"
+	if strings.HasSuffix(problem.Error(), "?") {
+		also = " Write"
+	}
+	return fmt.Errorf("%w%s it as in %s", problem, also, v.sample())
 }
 
 // decodeExtension keeps the JSON of a type that another module defines until [Run.Extend], and reports whether it did.

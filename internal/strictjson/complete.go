@@ -3,6 +3,7 @@ package strictjson
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -37,8 +38,8 @@ func complete(data []byte, t reflect.Type, at *location) error {
 		if err := json.Unmarshal(data, &entries); err != nil {
 			return err
 		}
-		for key, value := range entries {
-			if err := complete(value, t.Elem(), &location{parent: at, key: key, index: -1}); err != nil {
+		for _, key := range slices.Sorted(maps.Keys(entries)) { // so that the first error does not depend on the order of a map
+			if err := complete(entries[key], t.Elem(), &location{parent: at, key: key, index: -1}); err != nil {
 				return err
 			}
 		}
