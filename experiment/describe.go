@@ -3,6 +3,10 @@ package experiment
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,9 +30,38 @@ func (u Universal) DescribeStep() string {
 // named returns the key of a variant, with its fields in parentheses: "random_offset (max 512)".
 func named(v variantPart) string {
 	key, value := v.choice()
-	fields, err := json.Marshal(value)
-	if fields = bytes.Trim(fields, "{}"); err != nil || len(fields) == 0 {
+	data, err := json.Marshal(value)
+	if err != nil {
 		return key
 	}
-	return key + " (" + strings.NewReplacer(`"`, "", ":", " ", ",", ", ").Replace(string(fields)) + ")"
+	decoder := json.NewDecoder(bytes.NewReader(data))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil || len(fields) == 0 {
+		return key
+	}
+	return key + " " + described(fields)
+}
+
+// described returns a value of JSON: the fields of an object by their names, "(max 512)", a list in brackets, a text in quotation marks.
+func described(value any) string {
+	switch value := value.(type) {
+	case map[string]any:
+		var fields []string
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			fields = append(fields, name+" "+described(value[name]))
+		}
+		return "(" + strings.Join(fields, ", ") + ")"
+	case []any:
+		elements := make([]string, len(value))
+		for i, element := range value {
+			elements[i] = described(element)
+		}
+		return "[" + strings.Join(elements, ", ") + "]"
+	case string:
+		return strconv.Quote(value)
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(value)
 }
