@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"fmt"
 	"math/big"
 	"slices"
@@ -97,10 +98,25 @@ func (p Program) Validate() error {
 	if !(p.TrainingLongest >= 0 && p.TrainingLongest <= 1) {
 		return fmt.Errorf("training_longest is %v: it must be from 0 to 1", p.TrainingLongest)
 	}
-	if err := checkRange("nesting", p.Nesting, maxNesting); err != nil {
+	if err := cmp.Or(checkRange("nesting", p.Nesting, maxNesting), checkRange("length", p.Length, maxLength)); err != nil {
 		return err
 	}
-	return checkRange("length", p.Length, maxLength)
+	if problem := p.tooLarge(p.Length); problem != "" {
+		return fmt.Errorf("nesting is %d and length is %d: %s; lower one of them", p.Nesting, p.Length, problem)
+	}
+	return nil
+}
+
+// tooLarge returns why programs of validation and test with numbers of a length could not be evaluated, "" if they can.
+func (p Program) tooLarge(length int) string {
+	p.Length, p.TrainingOperations = length, ""
+	if n := p.longest(); n > maxText {
+		return fmt.Sprintf("programs would have up to %d characters, more than %d", n, maxText)
+	}
+	if n := (p.Nesting + 1) * length; n > maxValue && slices.Contains(operationSets[p.Operations], multiply) {
+		return fmt.Sprintf("results would have up to %d digits, more than %d", n, maxValue)
+	}
+	return ""
 }
 
 // Open makes the task. It reads no files.
@@ -120,7 +136,7 @@ func (p Program) stream() stream {
 	}
 	return stream{
 		name: p.String(), ids: characters(digits + "+-*=()<>[]x" + "if" + "else" + "for"), length: p.Length, draw: p.draw,
-		source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, reversedNote(p.LittleEndFirst)...),
+		tooLarge: p.tooLarge, source: p.longest(), target: p.Length + 1 + 1, notes: append(notes, reversedNote(p.LittleEndFirst)...),
 	}
 }
 

@@ -19,6 +19,7 @@ type stream struct {
 	length         int // maximum length in training
 	source, target int // maximum lengths in training, End included
 	notes          []string
+	tooLarge       func(length int) string // why samples with numbers of a length cannot be measured, "" if they can; nil: all can
 	// draw draws a sample for a split: of exactly this length and the maximum nesting, or of the mix up to it.
 	draw func(rng *rand.Rand, length int, exact bool, wanted use) sample
 }
@@ -57,6 +58,12 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	}{{"length", sel.Length}, {"mix", sel.Mix}} {
 		if f.value > maxLength {
 			return nil, &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: numbers of %s have at most %d digits", f.value, s.name, maxLength)}
+		}
+		if s.tooLarge == nil || f.value == 0 {
+			continue
+		}
+		if problem := s.tooLarge(f.value); problem != "" {
+			return nil, &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: %s; lower it", f.value, problem)}
 		}
 	}
 	length, exact := s.length, sel.Length > 0
