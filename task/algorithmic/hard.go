@@ -69,18 +69,7 @@ func (a Addition) hard() []hardKind {
 	}
 	return []hardKind{
 		{"a carry through all digits", func(rng *rand.Rand, length int) task.Example {
-			half := (length - 1) / 2
-			x := number(rng, base, half)
-			y := make([]vocab.ID, length-1-half)
-			for i := range y {
-				y[i] = digit0 + vocab.ID(base-1) // beyond the end of x
-				if i < half {
-					y[i] -= x[i] - digit0 // x and y sum to base-1
-				}
-			}
-			first := rng.IntN(base-1) + 1
-			x[0], y[0] = digit0+vocab.ID(first), digit0+vocab.ID(base-first) // and to base at the first position
-			return a.answer(x, y)
+			return a.answer(carrying(rng, base, length))
 		}},
 		{"one digit and a long number", func(rng *rand.Rand, length int) task.Example {
 			x, y := number(rng, base, 1), number(rng, base, length-2)
@@ -95,4 +84,27 @@ func (a Addition) hard() []hardKind {
 			return a.answer(repeated(digit(), half), repeated(digit(), length-1-half))
 		}},
 	}
+}
+
+// carrying draws two numbers for a source of some length, of equal length or y with one or two digits more. Their digits sum to base at the
+// first position and to base-1 at the others, where x counts as 0 beyond its end.
+func carrying(rng *rand.Rand, base, length int) (x, y []vocab.ID) {
+	half := (length - 1) / 2
+	equal := length%2 == 1 && half > 1 // then the last digits also sum to base-1, and neither may be 0
+	if equal && base == 2 {
+		half--
+	}
+	x, y = number(rng, base, half), make([]vocab.ID, length-1-half)
+	if largest := digit0 + vocab.ID(base-1); equal && base > 2 && x[half-1] == largest {
+		x[half-1] = digit0 + vocab.ID(1+rng.IntN(base-2))
+	}
+	for i := range y {
+		y[i] = digit0 + vocab.ID(base-1) // beyond the end of x
+		if i < half {
+			y[i] -= x[i] - digit0
+		}
+	}
+	first := rng.IntN(base-1) + 1
+	x[0], y[0] = digit0+vocab.ID(first), digit0+vocab.ID(base-first)
+	return x, y
 }

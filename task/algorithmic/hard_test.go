@@ -111,6 +111,38 @@ func TestHardSelection(t *testing.T) {
 	}
 }
 
+// Hard additions of every base and length are right by big integers, and no number of several digits has 0 as its most significant one.
+// Caught when planted: the last digits of two equally long numbers drawn like the others; numbers of equal length in base 2.
+func TestHardAdditionsHaveNoLeadingZero(t *testing.T) {
+	for _, base := range []int{2, 3, 10, 36} {
+		d := algorithmic.Addition{Digits: algorithmic.Digits{Base: base}}
+		opened, err := d.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, length := range []int{3, 4, 5, 6, 7, 8, 60, 61} {
+			for _, c := range algorithmic.HardCases(d, length, 50) {
+				for _, e := range c.Examples {
+					source, target := opened.Vocabularies().Text(e)
+					target = strings.TrimSuffix(target, "<end>")
+					x, y, _ := strings.Cut(source, "+")
+					if len(source) != length || len(x) > 1 && strings.HasSuffix(x, "0") || len(y) > 1 && strings.HasSuffix(y, "0") {
+						t.Fatalf("base %d, %s: %s", base, c.Name, source)
+					}
+					a, first := new(big.Int).SetString(backwards(x), base)
+					b, second := new(big.Int).SetString(backwards(y), base)
+					if !first || !second || backwards(a.Add(a, b).Text(base)) != target {
+						t.Fatalf("base %d, %s: %s -> %s", base, c.Name, source, target)
+					}
+					if strings.HasPrefix(c.Name, "a carry") && target != strings.Repeat("0", max(len(x), len(y)))+"1" {
+						t.Fatalf("base %d, %s: no carry through all digits: %s -> %s", base, c.Name, source, target)
+					}
+				}
+			}
+		}
+	}
+}
+
 // period returns whether a string repeats its first n symbols.
 func period(n int) func(string) bool {
 	return func(s string) bool { return len(s) <= n || s[n:] == s[:len(s)-n] }
