@@ -69,6 +69,7 @@ func (r reader) File(path string) ([]task.Example, []string, error) {
 	examples, unknown := make([]task.Example, len(questions)), 0
 	for i, q := range questions {
 		q.Task = n
+		q = recent(q) // facts that are dropped may have any words, as in Read
 		words, long := r.coding.Unknown(q)
 		if long {
 			return nil, nil, fmt.Errorf("%s:%d: a sentence has more than %d words, which is the model's maximum", path, q.Line, r.coding.TokensPerPosition)
@@ -76,7 +77,7 @@ func (r reader) File(path string) ([]task.Example, []string, error) {
 		if len(words) > 0 {
 			unknown++
 		}
-		examples[i] = r.coding.Example(recent(q))
+		examples[i] = r.coding.Example(q)
 	}
 	if unknown > 0 {
 		notes = append(notes, fmt.Sprintf("%d of %d questions have words that do not occur in training", unknown, len(questions)))

@@ -157,3 +157,36 @@ func TestUnknown(t *testing.T) {
 		}
 	}
 }
+
+// A long sentence in a story to evaluate on is an error, and unknown words are noted, unless it is so old that it is dropped.
+// Caught when planted: facts counted before the oldest are dropped.
+func TestFileOfLongStories(t *testing.T) {
+	c := babi.Babi{Path: folder(t, small()), Set: "en", Task: 1}
+	r := c.Reader(opened(t, c).Vocabularies())
+	story := func(first string, facts int) string {
+		var b strings.Builder
+		fmt.Fprintf(&b, "1 %s.\n", first)
+		for i := range facts {
+			fmt.Fprintf(&b, "%d Mary went back to the kitchen.\n", i+2)
+		}
+		fmt.Fprintf(&b, "%d Where is Mary?\tkitchen\t%d\n", facts+2, facts+1)
+		path := filepath.Join(t.TempDir(), "stories.txt")
+		if err := os.WriteFile(path, []byte(b.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	long := strings.Repeat("Mary went ", 100) + "back"
+	if _, _, err := r.File(story(long, 69)); err == nil || !strings.Contains(err.Error(), "stories.txt:71: a sentence has more than") {
+		t.Errorf("a long sentence among 70: %v", err)
+	}
+	if examples, notes, err := r.File(story(long, 70)); err != nil || len(examples) != 1 || len(notes) > 0 {
+		t.Errorf("a long sentence before 70: %d questions, %q, %v", len(examples), notes, err)
+	}
+	if _, notes, err := r.File(story("Zoe vanished", 69)); err != nil || len(notes) != 1 || !strings.Contains(notes[0], "1 of 1 questions have words") {
+		t.Errorf("an unknown word among 70 sentences: %q, %v", notes, err)
+	}
+	if _, notes, err := r.File(story("Zoe vanished", 70)); err != nil || len(notes) > 0 {
+		t.Errorf("an unknown word before 70 sentences: %q, %v", notes, err)
+	}
+}
