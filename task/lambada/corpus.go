@@ -43,34 +43,37 @@ func (c *corpus) words(from, to int) []string {
 	return words
 }
 
-// prose returns the training books: the authors' novels, or the books of d.Prose except d.KeptOut.
-func (d Data) prose() (files []string, err error) {
+// prose returns the training books, which are the authors' novels or the books of d.Prose except d.KeptOut, and the path of that one, "" if there
+// is none.
+func (d Data) prose() (files []string, kept string, err error) {
 	folder := d.Prose
 	if folder == "" {
 		folder = filepath.Join(d.Path, Novels)
 	}
 	all, err := books(folder)
 	if errors.Is(err, fs.ErrNotExist) && d.Prose == "" {
-		return nil, fmt.Errorf("%s is missing: name a folder of books to learn from, as in task.prose=books", folder)
+		return nil, "", fmt.Errorf("%s is missing: name a folder of books to learn from, as in task.prose=books", folder)
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	kept := false
 	for _, path := range all {
-		if filepath.Base(path) == d.KeptOut {
-			kept = true
-			continue
+		switch {
+		case filepath.Base(path) != d.KeptOut:
+			files = append(files, path)
+		case kept != "":
+			return nil, "", fmt.Errorf("%s and %s both have the name in kept_out: rename one of them", kept, path)
+		default:
+			kept = path
 		}
-		files = append(files, path)
 	}
 	switch {
-	case d.KeptOut != "" && !kept:
-		return nil, fmt.Errorf("%s: the folder has no book %s, which kept_out names", folder, d.KeptOut)
+	case d.KeptOut != "" && kept == "":
+		return nil, "", fmt.Errorf("%s: the folder has no book %s, which kept_out names", folder, d.KeptOut)
 	case len(files) == 0:
-		return nil, fmt.Errorf("%s: the folder has no book (.txt)", folder)
+		return nil, "", fmt.Errorf("%s: the folder has no book (.txt)", folder)
 	}
-	return files, nil
+	return files, kept, nil
 }
 
 // books lists the .txt files of a folder and its subfolders, in the order of their paths. The folder may be a symbolic link.
@@ -101,13 +104,9 @@ func readBook(path string) ([][]string, error) {
 	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // some scans contain invalid UTF-8
 }
 
-// readCorpus reads all books. It checks that none contains a passage of LAMBADA, counts words, and encodes the books. Only one book
+// readCorpus reads the training books. It checks that none contains a passage of LAMBADA, counts words, and encodes the books. Only one book
 // at a time is held as text.
-func (d Data) readCorpus(measured sets) (*corpus, error) {
-	files, err := d.prose()
-	if err != nil {
-		return nil, err
-	}
+func (d Data) readCorpus(files []string, measured sets) (*corpus, error) {
 	if err := checkNoneMeasured(files, measured); err != nil {
 		return nil, err
 	}

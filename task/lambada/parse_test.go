@@ -75,6 +75,7 @@ func TestWordListByCount(t *testing.T) {
 }
 
 // What cannot be opened says why, and what to do.
+// Caught when planted: the first of two books named in kept_out taken for both.
 func TestRefuses(t *testing.T) {
 	good := data(t)
 	with := func(change func(*Data)) Data {
@@ -83,16 +84,19 @@ func TestRefuses(t *testing.T) {
 		return d
 	}
 	empty, few, some := t.TempDir(), t.TempDir(), t.TempDir()
+	twice := data(t)
+	write(t, twice.Prose, "more/kept.txt", "Another book of the same name.")
 	write(t, few, "few.txt", "The man saw a dog again.")
 	write(t, some, "some.txt", story(rand.New(rand.NewPCG(1, 2)), 20, "Anna"))
 	for want, c := range map[string]task.Definition{
-		"path is empty":                                       Language{},
-		`version is "both"`:                                   Reading{Data: with(func(d *Data) { d.Version = "both" })},
-		"min_count is -1":                                     Language{Data: with(func(d *Data) { d.MinCount = -1 })},
-		"vocabulary is -2":                                    Language{Data: with(func(d *Data) { d.Vocabulary = -2 })},
-		"length is 1":                                         Language{Data: good, Length: 1},
-		"hidden is 1":                                         Reading{Data: good, Hidden: 1},
-		"the folder has no book other.txt":                    Language{Data: with(func(d *Data) { d.KeptOut = "other.txt" })},
+		"path is empty":                    Language{},
+		`version is "both"`:                Reading{Data: with(func(d *Data) { d.Version = "both" })},
+		"min_count is -1":                  Language{Data: with(func(d *Data) { d.MinCount = -1 })},
+		"vocabulary is -2":                 Language{Data: with(func(d *Data) { d.Vocabulary = -2 })},
+		"length is 1":                      Language{Data: good, Length: 1},
+		"hidden is 1":                      Reading{Data: good, Hidden: 1},
+		"the folder has no book other.txt": Language{Data: with(func(d *Data) { d.KeptOut = "other.txt" })},
+		filepath.Join(twice.Prose, "kept.txt") + " and " + filepath.Join(twice.Prose, "more", "kept.txt") + " both have the name in kept_out": Language{Data: twice},
 		"the folder has no book (.txt)":                       Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = empty, "" })},
 		"train-novels is missing":                             Language{Data: with(func(d *Data) { d.Prose, d.KeptOut = "", "" })},
 		"is a file: name a folder":                            Language{Data: with(func(d *Data) { d.Prose = filepath.Join(d.Path, Test) })},

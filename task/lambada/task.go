@@ -2,8 +2,6 @@ package lambada
 
 import (
 	"fmt"
-	"path/filepath"
-	"slices"
 
 	"universal-transformer/internal/seed"
 	"universal-transformer/internal/vocab"
@@ -122,33 +120,23 @@ func (d Data) open(name string) (t *Task, err error) {
 	if t.sets, err = d.readSets(); err != nil {
 		return nil, task.OfDataSet("lambada", err)
 	}
-	if t.corpus, err = d.readCorpus(t.sets); err != nil {
+	files, kept, err := d.prose()
+	if err != nil {
 		return nil, err
 	}
-	if d.KeptOut != "" {
-		path, err := find(d.Prose, d.KeptOut)
-		if err != nil {
-			return nil, err
-		}
+	if t.corpus, err = d.readCorpus(files, t.sets); err != nil {
+		return nil, err
+	}
+	if kept != "" {
 		if len(t.sets.control) > 0 {
 			t.notes = append(t.notes, fmt.Sprintf("the control set of %s is not used: kept_out replaces it", Control))
 		}
-		if t.sets.control, err = controlFrom(path); err != nil {
+		if t.sets.control, err = controlFrom(kept); err != nil {
 			return nil, err
 		}
 		t.notes = append(t.notes, fmt.Sprintf("control: own, unselected passages of %s, which is not trained on", d.KeptOut))
 	}
 	return t, nil
-}
-
-// find returns the path of a book with the given name.
-func find(folder, name string) (string, error) {
-	all, err := books(folder)
-	if err != nil {
-		return "", err
-	}
-	at := slices.IndexFunc(all, func(path string) bool { return filepath.Base(path) == name })
-	return all[at], nil // prose has checked that it exists
 }
 
 // describe writes the notes.
