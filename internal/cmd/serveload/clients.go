@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -124,8 +125,11 @@ func complete(ctx context.Context, client *http.Client, address, prompt string, 
 // textOf returns the text of a completion or of an event.
 func textOf(data []byte) (string, error) {
 	var c struct{ Choices []struct{ Text string } }
-	if err := json.Unmarshal(data, &c); err != nil || len(c.Choices) != 1 {
-		return "", fmt.Errorf("%d choices in %q: %w", len(c.Choices), data, err)
+	if err := json.Unmarshal(data, &c); err != nil {
+		return "", fmt.Errorf("%q: %w", data, err)
+	}
+	if len(c.Choices) != 1 {
+		return "", fmt.Errorf("%d choices in %q, want 1", len(c.Choices), data)
 	}
 	return c.Choices[0].Text, nil
 }
@@ -148,7 +152,7 @@ func joined(body io.Reader) (text string, err error) {
 		}
 		text += piece
 	}
-	return text, fmt.Errorf("the stream ends early: %w", lines.Err())
+	return text, fmt.Errorf("the stream ends early: %w", cmp.Or(lines.Err(), io.ErrUnexpectedEOF))
 }
 
 // rate returns the answers per second.

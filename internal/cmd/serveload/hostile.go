@@ -185,8 +185,11 @@ func answered(connection net.Conn) (status int, err error) {
 		return response.StatusCode, nil
 	}
 	var e struct{ Error struct{ Message string } }
-	if err := json.Unmarshal(body, &e); err != nil || e.Error.Message == "" || strings.Contains(e.Error.Message, "\n") {
-		return response.StatusCode, fmt.Errorf("no clear error: %.200q (%w)", text, err)
+	if err := json.Unmarshal(body, &e); err != nil {
+		return response.StatusCode, fmt.Errorf("no clear error: %.200q: %w", text, err)
+	}
+	if e.Error.Message == "" || strings.Contains(e.Error.Message, "\n") {
+		return response.StatusCode, fmt.Errorf("no clear error: %.200q: it must have a message of one line", text)
 	}
 	return response.StatusCode, nil
 }

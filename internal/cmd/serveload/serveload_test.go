@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"fmt"
 	"net"
 	"net/http"
 	"strings"
@@ -135,5 +136,36 @@ func TestFaultsAreNoticed(t *testing.T) {
 	}
 	if err := list.verdict(); err == nil {
 		t.Error("memory that grows is not noticed")
+	}
+}
+
+// Answers that are not those of the API are errors that say what is wrong.
+// Caught when planted: an error that wraps none, for a stream that ends early and for an answer without a choice.
+func TestUnexpectedAnswers(t *testing.T) {
+	const piece = "data: {\"choices\": [{\"text\": \"ab\"}]}\n\n"
+	for body, want := range map[string]string{
+		piece + piece + "data: [DONE]\n":       "",
+		piece:                                  "the stream ends early: unexpected EOF",
+		"data: {\"choices\": []}\n":            `0 choices in "{\"choices\": []}", want 1`,
+		"data: {\n":                            `"{": unexpected end of JSON input`,
+		"data: " + strings.Repeat("x", 70_000): "the stream ends early: bufio.Scanner: token too long",
+	} {
+		text, err := joined(strings.NewReader(body))
+		if want == "" && (err != nil || text != "abab") || want != "" && (err == nil || err.Error() != want) {
+			t.Errorf("%.60q: %q, %v, want %q", body, text, err, want)
+		}
+	}
+	for body, want := range map[string]string{
+		`{"error": {}}`: `no clear error: "{\"error\": {}}": it must have a message of one line`,
+		`{`:             `no clear error: "{": unexpected end of JSON input`,
+	} {
+		ours, theirs := net.Pipe()
+		go func() {
+			_, _ = fmt.Fprintf(theirs, "HTTP/1.1 400 Bad Request\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+			_ = theirs.Close()
+		}()
+		if _, err := answered(ours); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", body, err, want)
+		}
 	}
 }
