@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -174,7 +175,7 @@ func (p *page) drawHalting(f HaltingFile) {
 			lines.Series = append(lines.Series, plot.Series{Name: r.title, Points: []plot.Point{point}, Dots: true})
 		}
 	}
-	slices.SortFunc(lines.Series[0].Points, func(a, b plot.Point) int { return int(a.X - b.X) })
+	slices.SortFunc(lines.Series[0].Points, func(a, b plot.Point) int { return cmp.Compare(a.X, b.X) })
 	p.draw("halting-"+f.Name+".svg", title, lines.SVG())
 	p.printf("Bars are standard deviations over seeds. The line joins the fixed depths; *interpolated* is the vertical distance from it.\n\n")
 }
