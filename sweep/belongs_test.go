@@ -166,7 +166,8 @@ func pairsCells(t *testing.T, root string, seeds int) (File, []Cell) {
 
 // A seed is not trained or measured on other data than the finished ones, and results of different data have no mean. A finished sweep needs no data. A
 // run whose result was removed is measured again, without advice on how to train it further.
-// Caught when planted: finished cells not compared; only the data of training compared; no comparison in the summary; the advice logged.
+// Caught when planted: finished cells not compared; only the data of training compared; no comparison in the summary; the advice logged; a result read
+// once more for its digests.
 func TestDataOfSeeds(t *testing.T) {
 	root := t.TempDir()
 	data, test := filepath.Join(root, "pairs.tsv"), filepath.Join(root, "test.tsv")
@@ -183,8 +184,10 @@ func TestDataOfSeeds(t *testing.T) {
 		t.Errorf("%+v", digests)
 	}
 	two, both := pairsCells(t, root, 2)
-	if err := two.Check(t.Context(), both, nil); err != nil {
-		t.Errorf("the same data: %v", err)
+	read := 0
+	both[0].New = func() Measured { read++; return &Metrics{} }
+	if err := two.Check(t.Context(), both, nil); err != nil || read != 1 {
+		t.Errorf("the same data: %v, the result is read %d times", err, read)
 	}
 	pairs(t, test, 2)
 	if err := two.Check(t.Context(), both, nil); err == nil || !strings.Contains(err.Error(), cells[0].File()+" is of other data than those that are read now (measure.file): restore the files, or remove it and "+cells[0].Dir()) {

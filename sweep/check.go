@@ -16,17 +16,18 @@ import (
 // measured on them; its data may be missing. log receives a line while reading takes long; it may be nil.
 func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 	read, dirs, unfinished := map[string]map[string]string{}, map[string]bool{}, false
-	for _, c := range cells {
+	results := make([]recorded, len(cells))
+	for i, c := range cells {
 		dirs[filepath.Clean(c.Dir())] = true
-		_, _, done, err := c.Done()
-		unfinished = unfinished || !done && err == nil
+		results[i] = c.recorded()
+		unfinished = unfinished || !results[i].done && results[i].err == nil
 	}
 	if !unfinished {
 		return nil
 	}
-	for _, c := range cells {
-		r, m, done, err := c.Done()
-		if err != nil {
+	for i, c := range cells {
+		done := results[i].done
+		if results[i].err != nil {
 			continue // reported when the cell is run
 		}
 		if dir := c.Run.Training.Pretrained; !done && dir != "" && !dirs[filepath.Clean(dir)] {
@@ -45,11 +46,24 @@ func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 			}
 			read[data] = digests
 		}
-		if parts := differing(digestsOf(r, m), read[data]); done && parts != "" {
+		if parts := differing(results[i].digests, read[data]); done && parts != "" {
 			return fmt.Errorf("%s is of other data than those that are read now (%s): restore the files, or remove it and %s, or choose another folder", c.File(), parts, c.Dir())
 		}
 	}
 	return nil
+}
+
+// recorded is what Check needs of the result of a cell.
+type recorded struct {
+	done    bool
+	digests map[string]string // of its data
+	err     error             // the result cannot be used
+}
+
+// recorded reads the result of a cell if it exists.
+func (c Cell) recorded() recorded {
+	r, m, done, err := c.Done()
+	return recorded{done, digestsOf(r, m), err}
 }
 
 // read reads the data of a cell and returns their digests by part, not nil.
