@@ -99,8 +99,11 @@ func Decode(data []byte) (Run, error) {
 
 // JSON returns the complete configuration for [Decode]. It omits some fields that are zero. It panics if JSON cannot record the run, of which
 // [Run.Validate] tells why.
-func (r Run) JSON() []byte {
-	data, err := json.MarshalIndent(r, "", "  ")
+func (r Run) JSON() []byte { return indented(r) }
+
+// indented returns the JSON of a run in any form. It panics if JSON cannot record it.
+func indented(run any) []byte {
+	data, err := json.MarshalIndent(run, "", "  ")
 	if err != nil {
 		panic(fmt.Sprintf("experiment: %v", err))
 	}

@@ -6,17 +6,27 @@ import (
 	"strings"
 )
 
-// addedFields are lines of [Run.JSON] that version 0.2 did not write: fields with the values that its runs had. Digests omit them, so that those
-// of its runs remain valid.
-var addedFields = []string{"    \"weigh_by_tokens\": false,\n"}
+// runOf02 is a run as version 0.2 wrote it, without the field weigh_by_tokens, which its runs had as false. Digests are those of this form, so that
+// those of its runs remain valid.
+type runOf02 struct {
+	Run
+	Training trainingOf02 `json:"training"` // in place of that of Run, and so is what follows it
+	Seed     uint64       `json:"seed"`
+}
+
+type trainingOf02 struct {
+	Training
+	WeighByTokens bool `json:"weigh_by_tokens,omitempty"` // in place of that of Training
+}
 
 // digest returns a digest of a run without paths.
 func digest(r Run) string {
-	text := string(r.Identity().JSON())
-	for _, line := range addedFields {
-		text = strings.Replace(text, line, "", 1)
+	r = r.Identity()
+	text := r.JSON()
+	if !r.Training.WeighByTokens {
+		text = indented(runOf02{Run: r, Training: trainingOf02{Training: r.Training}, Seed: r.Seed})
 	}
-	sum := sha256.Sum256([]byte(text))
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:])
 }
 

@@ -2,6 +2,7 @@ package sweep
 
 import (
 	"encoding/json"
+	"strings"
 
 	"universal-transformer/internal/provenance"
 	"universal-transformer/internal/strictjson"
@@ -57,3 +58,23 @@ func (r earlierResult) result() Result {
 		Measured: r.Measured, Config: r.Config,
 	}
 }
+
+// bareResult is a Result without its methods.
+type bareResult Result
+
+// optionalValidation is a Result that may lack the validation.
+type optionalValidation struct {
+	bareResult
+	Validation *float64 `json:"validation,omitempty"` // in place of that of the header
+}
+
+// MarshalJSON leaves out the validation that a result of version 0.1 does not have.
+func (r Result) MarshalJSON() ([]byte, error) {
+	if r.Validation == 0 && r.withoutValidation() {
+		return json.Marshal(optionalValidation{bareResult: bareResult(r)})
+	}
+	return json.Marshal(bareResult(r))
+}
+
+// withoutValidation reports whether the version that wrote the result recorded no validation.
+func (r Result) withoutValidation() bool { return strings.HasPrefix(r.MeasuredBy.Version, "0.1.") }

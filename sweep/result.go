@@ -3,7 +3,6 @@
 package sweep
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -51,12 +50,12 @@ type Header struct {
 	Model              string   `json:"model"`         // description
 	Data               string   `json:"data"`          // description
 	Parameters         int      `json:"parameters"`
-	Step               int64    `json:"step"`                 // number of updates
-	BestStep           int64    `json:"best_step"`            // step of the selected checkpoint
-	Validation         float64  `json:"validation,omitempty"` // cross entropy of that checkpoint, nats per token
-	ChosenBy           string   `json:"chosen_by"`            // criteria for selecting it; later ones break ties
-	Stopped            string   `json:"stopped"`              // reason for the end of training: "done", "accuracy", "perfect", "patience"
-	Seconds            float64  `json:"seconds"`              // training time, including validations
+	Step               int64    `json:"step"`       // number of updates
+	BestStep           int64    `json:"best_step"`  // step of the selected checkpoint
+	Validation         float64  `json:"validation"` // cross entropy of that checkpoint, nats per token; missing in results of version 0.1
+	ChosenBy           string   `json:"chosen_by"`  // criteria for selecting it; later ones break ties
+	Stopped            string   `json:"stopped"`    // reason for the end of training: "done", "accuracy", "perfect", "patience"
+	Seconds            float64  `json:"seconds"`    // training time, including validations
 	ExamplesPerSecond  float64  `json:"examples_per_second"`
 	PositionsPerSecond float64  `json:"positions_per_second"`
 	Threads            int      `json:"threads"` // threads available to the run
@@ -180,7 +179,7 @@ func Parse(data []byte) (r Result, err error) {
 		if err := strictjson.Decode(data, &r); err != nil {
 			return r, err
 		}
-		if err := strictjson.Complete(data, r); err != nil {
+		if err := strictjson.Complete(data, optionalValidation{}); err != nil {
 			return r, err
 		}
 	}
@@ -209,20 +208,6 @@ func Parse(data []byte) (r Result, err error) {
 	}
 	return r, r.consistent()
 }
-
-// MarshalJSON writes a validation of 0, too, which a result of version 0.1 does not have.
-func (r Result) MarshalJSON() ([]byte, error) {
-	type fields Result
-	data, err := json.Marshal(fields(r))
-	if err == nil && r.Validation == 0 && !r.withoutValidation() {
-		const next = `"chosen_by":` // does not occur in a text, where quotation marks are escaped
-		data = bytes.Replace(data, []byte(next), []byte(`"validation":0,`+next), 1)
-	}
-	return data, err
-}
-
-// withoutValidation reports whether the version that wrote the result recorded no validation.
-func (r Result) withoutValidation() bool { return strings.HasPrefix(r.MeasuredBy.Version, "0.1.") }
 
 // Save writes a result below a folder atomically.
 func (r Result) Save(root string) error {
