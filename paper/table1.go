@@ -27,9 +27,6 @@ var BabiSettings = []struct {
 // renamed is the part of the names of recipes that exchange words.
 const renamed = "-renamed"
 
-// BabiRenamed reports whether a row or a setting exchanges words in training stories.
-func BabiRenamed(name string) bool { return strings.Contains(name, renamed) }
-
 // BabiChanges tells, by setting, how training differs from the paper's: the reason of a verdict, and in full.
 var BabiChanges = map[string][2]string{
 	"10k-joint":           {fourVisits, "the training questions of " + fourVisits},

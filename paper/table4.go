@@ -4,11 +4,11 @@ import "slices"
 
 // The blocks of table 4.
 const (
-	PapersPositions  = "the paper's setting: its positions, or none"
-	OtherPositions   = "trained alike: our positions, the same data and regularization for all"
-	ExtendedUpdates  = "trained alike with half as many updates again, and tested on more sequences"
-	AdamPositions    = "trained alike with Adam, and positions that were chosen by accuracy at length 400"
-	CoupledPositions = "coupled positions, which tell the model the alignment of the answer"
+	PapersPositions = "the paper's setting: its positions, or none"
+	OtherPositions  = "trained alike: our positions, the same data and regularization for all"
+	ExtendedUpdates = "trained alike with half as many updates again, and tested on more sequences"
+	adamBlock       = "trained alike with Adam, and positions that were chosen by accuracy at length 400"
+	coupledBlock    = "coupled positions, which tell the model the alignment of the answer"
 )
 
 // freshExamples are the exceptions of the baselines in the paper's setting, which were trained like the Universal Transformer of the other
@@ -123,7 +123,7 @@ func extendedUpdates() []Row {
 
 // adamPositions lists the rows trained with Adam.
 func adamPositions() []Row {
-	return inBlock(AdamPositions, []Row{
+	return inBlock(adamBlock, []Row{
 		{Family: "algorithmic-adam", Title: "UT, counted from both ends", Own: true, Detail: true, Note: adamNote},
 		{Family: "algorithmic-adam-transformer", Title: "Transformer, 4 layers", Detail: true},
 		{Family: "algorithmic-adam-transformer-narrow", Title: "Transformer, 4 layers, width 32", Detail: true},
@@ -135,7 +135,7 @@ func adamPositions() []Row {
 
 // coupledPositions lists the row with coupled positions.
 func coupledPositions() []Row {
-	return inBlock(CoupledPositions, []Row{
+	return inBlock(coupledBlock, []Row{
 		{Family: "algorithmic-coupled", Title: "UT, coupled positions", Detail: true,
 			Note: "each source token gets the position of the target token it corresponds to, a different rule for each task: counted from the start for copy, from the end for reverse, by place value for addition. " +
 				"Otherwise as the Universal Transformer that is trained with Adam"},

@@ -10,13 +10,13 @@ import (
 	"universal-transformer/internal/textfile"
 )
 
-// StandardInput is what users write for the standard input. It is no file of data.
-const StandardInput = "-"
+// standardInput is what users write for the standard input. It is no file of data.
+const standardInput = "-"
 
 // OpenText opens a file of text that may be compressed with gzip or xz. UTF-16 and UTF-32, zip archives and spreadsheets are errors that say
 // what to do. The result keeps a byte order mark.
 func OpenText(path string) (io.ReadCloser, error) {
-	if path == StandardInput {
+	if path == standardInput {
 		return nil, errors.New("the standard input cannot be read: evaluation and resumed training read the data again; save them in a file")
 	}
 	f, err := textfile.Open(path)

@@ -113,30 +113,21 @@ func Open(path string) (*os.File, error) { return regularfile.Open(path) }
 
 // Read returns the text of a file of at most most bytes.
 func Read(path string, limit int64) ([]byte, error) {
-	return read(path, func(f io.Reader) io.Reader { return NewReader(f, limit) })
-}
-
-// ReadProse is like Read, for text that people wrote: NUL characters, and line ends that are CR alone, are errors.
-func ReadProse(path string, limit int64) ([]byte, error) {
-	return read(path, func(f io.Reader) io.Reader { return NewProseReader(f, limit) })
-}
-
-// NewProseReader is like NewLineReader, and NUL characters are errors.
-func NewProseReader(r io.Reader, limit int64) io.Reader {
-	return &withoutNUL{r: NewLineReader(r, limit)}
-}
-
-func read(path string, from func(io.Reader) io.Reader) ([]byte, error) {
 	f, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	text, err := io.ReadAll(from(f))
+	text, err := io.ReadAll(NewReader(f, limit))
 	if err != nil {
 		return nil, Named(path, err)
 	}
 	return text, nil
+}
+
+// NewProseReader is like NewLineReader, and NUL characters are errors.
+func NewProseReader(r io.Reader, limit int64) io.Reader {
+	return &withoutNUL{r: NewLineReader(r, limit)}
 }
 
 // withoutNUL refuses NUL characters.

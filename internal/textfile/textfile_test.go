@@ -59,8 +59,8 @@ func TestLineEndsAndNUL(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		got, err := textfile.ReadProse(path, 1<<20)
-		if want == "" && (err != nil || string(got) != content) || want != "" && (err == nil || !strings.HasPrefix(err.Error(), path+": ") || !strings.Contains(err.Error(), want)) {
+		got, err := io.ReadAll(textfile.NewProseReader(strings.NewReader(content), 1<<20))
+		if want == "" && (err != nil || string(got) != content) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%.20q: %.20q, %v, want %q", content, got, err, want)
 		}
 		lines, err := io.ReadAll(textfile.NewLineReader(iotest.HalfReader(strings.NewReader(content)), 1<<20))

@@ -9,9 +9,9 @@ var irregular = map[string]string{
 	"belies": "belie", "dies": "die", "lies": "lie", "ties": "tie", "underlies": "underlie", "vies": "vie",
 }
 
-// Plural returns the plural form of a singular verb in the present tense: "is", "are"; "tries", "try"; "passes", "pass"; "keeps", "keep".
+// pluralOf returns the plural form of a singular verb in the present tense: "is", "are"; "tries", "try"; "passes", "pass"; "keeps", "keep".
 // It returns false if the word does not look like one.
-func Plural(verb string) (string, bool) {
+func pluralOf(verb string) (string, bool) {
 	if form, ok := irregular[verb]; ok {
 		return form, true
 	}
@@ -27,8 +27,8 @@ func Plural(verb string) (string, bool) {
 	return stem, ok && stem != ""
 }
 
-// Singular returns the singular form of a plural verb in the present tense, by the inverse rule.
-func Singular(verb string) string {
+// singularOf returns the singular form of a plural verb in the present tense, by the inverse rule.
+func singularOf(verb string) string {
 	for singular, plural := range irregular {
 		if verb == plural {
 			return singular
@@ -48,7 +48,7 @@ func Singular(verb string) string {
 // counterpart returns the other form of a verb.
 func counterpart(verb string, isPlural bool) (string, bool) {
 	if isPlural {
-		return Singular(verb), verb != ""
+		return singularOf(verb), verb != ""
 	}
-	return Plural(verb)
+	return pluralOf(verb)
 }

@@ -239,9 +239,9 @@ func goldRow(words []string, line string) (r row, err error) {
 	words = slices.Clone(words)
 	words[at] = right
 	r = row{text: strings.Join(words, " "), verb: at, attractors: attractors}
-	if form, ok := Plural(right); ok && form == wrong {
+	if form, ok := pluralOf(right); ok && form == wrong {
 		r.other = wrong
-	} else if form, ok := Plural(wrong); ok && form == right {
+	} else if form, ok := pluralOf(wrong); ok && form == right {
 		r.plural, r.other = true, wrong
 	}
 	return r, nil

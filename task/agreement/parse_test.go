@@ -18,16 +18,16 @@ func TestCounterparts(t *testing.T) {
 		"is": "are", "has": "have", "does": "do", "goes": "go", "tries": "try", "carries": "carry", "passes": "pass", "washes": "wash", "reaches": "reach",
 		"fixes": "fix", "was": "were", "lies": "lie", "underlies": "underlie", "relies": "rely", "buzzes": "buzz", "echoes": "echo", "uses": "use", "keeps": "keep", "says": "say", "makes": "make", "sees": "see", "includes": "include",
 	} {
-		if got, ok := Plural(one); got != many || !ok {
-			t.Errorf("Plural(%q) is %q, want %q", one, got, many)
+		if got, ok := pluralOf(one); got != many || !ok {
+			t.Errorf("pluralOf(%q) is %q, want %q", one, got, many)
 		}
-		if got := Singular(many); got != one {
-			t.Errorf("Singular(%q) is %q, want %q", many, got, one)
+		if got := singularOf(many); got != one {
+			t.Errorf("singularOf(%q) is %q, want %q", many, got, one)
 		}
 	}
 	for _, none := range []string{"", "s", "keep", "are"} {
-		if got, ok := Plural(none); ok {
-			t.Errorf("Plural(%q) is %q", none, got)
+		if got, ok := pluralOf(none); ok {
+			t.Errorf("pluralOf(%q) is %q", none, got)
 		}
 	}
 }

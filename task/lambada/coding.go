@@ -13,8 +13,8 @@ import (
 // A coding converts passages to ids.
 type coding struct{ task.Vocabularies }
 
-// Blank ends the sources of [Reading]: context, [task.Question], the last sentence up to its last word, Blank.
-const Blank = "<blank>"
+// blankToken ends the sources of [Reading]: context, [task.Question], the last sentence up to its last word, blankToken.
+const blankToken = "<blank>"
 
 // markers is the number of different out-of-vocabulary words of a passage that are kept apart. Each is read as a marker, the same
 // throughout the passage, so that it can be the answer. Further ones are <unknown>.
@@ -26,7 +26,7 @@ func isMarker(token string) bool { return strings.HasPrefix(token, "<word-") }
 
 // readingVocabulary adds the tokens of Reading to the known words.
 func readingVocabulary(words []string) (*vocab.Vocabulary, error) {
-	tokens := []string{task.Question, Blank}
+	tokens := []string{task.Question, blankToken}
 	for n := range markers {
 		tokens = append(tokens, marker(n))
 	}
@@ -79,7 +79,7 @@ func (c coding) hidden(p passage, hide func(word string) bool, order []int) task
 	for _, w := range p.sentence() {
 		source = append(source, id(w))
 	}
-	blank, _ := c.Source.ID(Blank)
+	blank, _ := c.Source.ID(blankToken)
 	return task.Example{Source: append(source, blank), Target: []vocab.ID{c.class(p, id, unknown)}, Origin: p}
 }
 
@@ -182,7 +182,7 @@ func (r reader) Read(text string) (in task.Input, err error) {
 	}
 	p := newPassage(append(words[:len(words):len(words)], ""), 1) // no word is spelled like this
 	in.Source = r.question(p).Source
-	in.Labels = append(append(append([]string{}, p.context()...), task.Question), append(p.sentence(), Blank)...)
+	in.Labels = append(append(append([]string{}, p.context()...), task.Question), append(p.sentence(), blankToken)...)
 	unknown, _ := r.Source.Unknown()
 	for i, id := range in.Source {
 		if id == unknown { // all markers are in use

@@ -57,7 +57,7 @@ func TestLastWordOfTwoTokens(t *testing.T) {
 		"the first":  {[]vocab.ID{e.Target[0], e.Target[1], e.Target[0]}, 0, "did he"},
 		"the end":    {[]vocab.ID{e.Target[0], vocab.End, vocab.End}, 0, "<end> <end>"},
 	} {
-		m, err := LastWord{c}.Measure(t.Context(), known{scored: []task.Scored{{LogProbs: logs, Best: test.best}}}, []task.Example{e})
+		m, err := lastWord{c}.Measure(t.Context(), known{scored: []task.Scored{{LogProbs: logs, Best: test.best}}}, []task.Example{e})
 		if err != nil {
 			t.Fatal(err)
 		}

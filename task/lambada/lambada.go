@@ -141,7 +141,7 @@ func (c Language) String() string { return fmt.Sprintf("LAMBADA %s, language mod
 func (c Reading) String() string { return fmt.Sprintf("LAMBADA %s, reading comprehension", c.Version) }
 
 // Measure returns the measure of last words.
-func (Language) Measure(v task.Vocabularies) task.Measure { return LastWord{coding{v}} }
+func (Language) Measure(v task.Vocabularies) task.Measure { return lastWord{coding{v}} }
 
 // Measure returns the measure of answers.
 func (Reading) Measure(v task.Vocabularies) task.Measure { return Answers{coding{v}} }

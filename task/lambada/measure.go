@@ -12,7 +12,7 @@ import (
 	"universal-transformer/task"
 )
 
-// LastWord evaluates a language model on the last words of passages, given all words before:
+// lastWord evaluates a language model on the last words of passages, given all words before:
 //
 //	accuracy   = share of passages whose last word is the most probable next word
 //	perplexity = exp(mean of -ln p(last word | the words before it)), section 3.3's
@@ -20,10 +20,10 @@ import (
 // over all passages, and over those whose last word is in the vocabulary ("covered"). Other last words cannot be predicted correctly, and
 // count as <unknown> in the perplexity. "all tokens" is the perplexity of every token. A last word of
 // several tokens, a contraction or a word in subwords, is correct if all of them are, and its probability is their product.
-type LastWord struct{ coding }
+type lastWord struct{ coding }
 
 // Measure scores every passage.
-func (m LastWord) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
+func (m lastWord) Measure(ctx context.Context, model task.Model, examples []task.Example) (task.Measurement, error) {
 	scored, err := model.Score(ctx, examples)
 	if err != nil {
 		return task.Measurement{}, err
@@ -146,7 +146,7 @@ func (m Answers) spell(e task.Example, class vocab.ID) string {
 	if !ok {
 		return ""
 	}
-	read := slices.Concat(p.context(), []string{task.Question}, p.sentence(), []string{Blank})
+	read := slices.Concat(p.context(), []string{task.Question}, p.sentence(), []string{blankToken})
 	if at := slices.Index(e.Source, class); at >= 0 {
 		return read[at]
 	}

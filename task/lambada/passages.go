@@ -113,7 +113,7 @@ func valid(words []string) error {
 // checkNoneReserved returns an error if a word has a reserved spelling.
 func checkNoneReserved(words []string) error {
 	for _, w := range words {
-		if vocab.Reserved(w) || isMarker(w) || w == task.Question || w == Blank {
+		if vocab.Reserved(w) || isMarker(w) || w == task.Question || w == blankToken {
 			return fmt.Errorf("the reserved token %s", w)
 		}
 	}
