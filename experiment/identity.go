@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// runOf02 is a run as version 0.2 wrote it, without the field weigh_by_tokens, which its runs had as false. Digests are those of this form, so that
-// those of its runs remain valid.
+// runOf02 is a run as version 0.2 wrote it, without the field weigh_by_tokens, which its runs had as false. Digests are those of this form,
+// so that those of its runs remain valid.
 type runOf02 struct {
 	Run
 	Training trainingOf02 `json:"training"` // in place of that of Run, and so is what follows it

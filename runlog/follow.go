@@ -9,9 +9,9 @@ import (
 	"os"
 )
 
-// NewMetrics is like Metrics, for the rows behind an offset. It also returns the offset behind the last of them. The error is ErrDamaged too if
-// there are not so many bytes any more, or no valid line begins there, as after a resume, which removes rows. Only the new rows are compared by
-// their steps.
+// NewMetrics is like Metrics, for the rows behind an offset. It also returns the offset behind the last of them. The error is ErrDamaged
+// too if there are not so many bytes any more, or no valid line begins there, as after a resume, which removes rows. Only the new rows are
+// compared by their steps.
 func (r *Run) NewMetrics(offset int64) (rows []Row, next int64, err error) {
 	path := r.path(metricsFile)
 	from := max(0, offset-int64(checksumSize)-1) // the end of the line before

@@ -57,8 +57,8 @@ func TestFollow(t *testing.T) {
 	}
 }
 
-// Behind an offset, the lines are damaged that are so for a reader of the whole file: without a checksum after one with a checksum, and with a
-// version that is not in the first line. Lines of versions without checksums are read.
+// Behind an offset, the lines are damaged that are so for a reader of the whole file: without a checksum after one with a checksum, and
+// with a version that is not in the first line. Lines of versions without checksums are read.
 // Caught when planted: an offset taken for the beginning of the file; a line before it that counts as checksummed.
 func TestFollowDamaged(t *testing.T) {
 	first, bare, named := line(`{"step":1}`), "{\"step\":1}\n", line(`{"version":"1"}`)

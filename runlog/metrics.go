@@ -79,9 +79,9 @@ func (r *Run) writeFirstLine() error {
 	return r.appendLine(checked(fmt.Appendf(nil, "{%q:%q}", versionKey, Version())))
 }
 
-// AppendMetrics appends a line. values is a struct or map that encodes to a JSON object with an integer "step", which must be at most 2^53-1 and
-// not below that of the last line; the key "crc32" is reserved. NaN and infinity are errors, as JSON cannot represent them. After an error no part of the line remains
-// in the file.
+// AppendMetrics appends a line. values is a struct or map that encodes to a JSON object with an integer "step", which must be at most
+// 2^53-1 and not below that of the last line; the key "crc32" is reserved. NaN and infinity are errors, as JSON cannot represent them.
+// After an error no part of the line remains in the file.
 func (r *Run) AppendMetrics(values any) error {
 	if r.metrics == nil {
 		return errReader

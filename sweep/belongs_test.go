@@ -164,10 +164,10 @@ func pairsCells(t *testing.T, root string, seeds int) (File, []Cell) {
 	return f, cells
 }
 
-// A seed is not trained or measured on other data than the finished ones, and results of different data have no mean. A finished sweep needs no data. A
-// run whose result was removed is measured again, without advice on how to train it further.
-// Caught when planted: finished cells not compared; only the data of training compared; no comparison in the summary; the advice logged; a result read
-// once more for its digests.
+// A seed is not trained or measured on other data than the finished ones, and results of different data have no mean. A finished sweep
+// needs no data. A run whose result was removed is measured again, without advice on how to train it further.
+// Caught when planted: finished cells not compared; only the data of training compared; no comparison in the summary; the advice logged; a
+// result read once more for its digests.
 func TestDataOfSeeds(t *testing.T) {
 	root := t.TempDir()
 	data, test := filepath.Join(root, "pairs.tsv"), filepath.Join(root, "test.tsv")

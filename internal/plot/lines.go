@@ -117,7 +117,8 @@ func (l Lines) finite() Lines {
 	return l
 }
 
-// negligible is the share of their size by which the ends of an axis may differ and still count as equal: marks between them would have the same text.
+// negligible is the share of their size by which the ends of an axis may differ and still count as equal: marks between them would have the
+// same text.
 const negligible = 1e-9
 
 // axes are those that hold all points.

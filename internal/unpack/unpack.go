@@ -29,10 +29,10 @@ const (
 	maxDepth       = 3 // of archives in archives
 )
 
-// Into extracts files of an archive below folder and lists them. It replaces no file before all are unpacked and none of their places is a folder;
-// only if the system then refuses to rename one of them are those before it, which are listed, in their places. wanted maps the path of a file in
-// the archive to its path below the folder, and reports whether to extract it. Archives (.tar) in an archive are read too. An archive without any
-// such file is an error. No content is held in memory.
+// Into extracts files of an archive below folder and lists them. It replaces no file before all are unpacked and none of their places is a
+// folder; only if the system then refuses to rename one of them are those before it, which are listed, in their places. wanted maps the
+// path of a file in the archive to its path below the folder, and reports whether to extract it. Archives (.tar) in an archive are read
+// too. An archive without any such file is an error. No content is held in memory.
 func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
 	f, err := textfile.Open(from)
 	if err != nil {

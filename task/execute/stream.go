@@ -52,19 +52,8 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 	if sel.From > 0 {
 		return nil, &task.SelectionError{Field: "from", Problem: fmt.Sprintf("is %d: the lengths of %s are numbers of digits from 1 on: leave it out", sel.From, s.name)}
 	}
-	for _, f := range []struct {
-		name  string
-		value int
-	}{{"length", sel.Length}, {"mix", sel.Mix}} {
-		if f.value > maxLength {
-			return nil, &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: numbers of %s have at most %d digits", f.value, s.name, maxLength)}
-		}
-		if s.tooLarge == nil || f.value == 0 {
-			continue
-		}
-		if problem := s.tooLarge(f.value); problem != "" {
-			return nil, &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: %s; lower it", f.value, problem)}
-		}
+	if err := s.checkLengths(sel); err != nil {
+		return nil, err
 	}
 	length, exact := s.length, sel.Length > 0
 	if exact || sel.Mix > 0 {
@@ -86,6 +75,25 @@ func (s stream) HeldOut(seedValue uint64, sel task.Selection) ([]task.Example, e
 		examples[i] = s.example(s.draw(seed.Rand(seedValue, name, int64(i)), length, exact, wanted))
 	}
 	return examples, nil
+}
+
+// checkLengths returns an error if samples of the selected length, or of a mix up to it, cannot be drawn or measured.
+func (s stream) checkLengths(sel task.Selection) error {
+	for _, f := range []struct {
+		name  string
+		value int
+	}{{"length", sel.Length}, {"mix", sel.Mix}} {
+		if f.value > maxLength {
+			return &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: numbers of %s have at most %d digits", f.value, s.name, maxLength)}
+		}
+		if s.tooLarge == nil || f.value == 0 {
+			continue
+		}
+		if problem := s.tooLarge(f.value); problem != "" {
+			return &task.SelectionError{Field: f.name, Problem: fmt.Sprintf("is %d: %s; lower it", f.value, problem)}
+		}
+	}
+	return nil
 }
 
 func (s stream) example(drawn sample) task.Example {

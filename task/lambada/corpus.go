@@ -43,8 +43,8 @@ func (c *corpus) words(from, to int) []string {
 	return words
 }
 
-// prose returns the training books, which are the authors' novels or the books of d.Prose except d.KeptOut, and the path of that one, "" if there
-// is none.
+// prose returns the training books, which are the authors' novels or the books of d.Prose except d.KeptOut, and the path of that one, "" if
+// there is none.
 func (d Data) prose() (files []string, kept string, err error) {
 	folder := d.Prose
 	if folder == "" {
@@ -104,8 +104,8 @@ func readBook(path string) ([][]string, error) {
 	return penn.Sentences(strings.ToValidUTF8(string(text), " ")), nil // some scans contain invalid UTF-8
 }
 
-// readCorpus reads the training books. It checks that none contains a passage of LAMBADA, counts words, and encodes the books. Only one book
-// at a time is held as text.
+// readCorpus reads the training books. It checks that none contains a passage of LAMBADA, counts words, and encodes the books. Only one
+// book at a time is held as text.
 func (d Data) readCorpus(files []string, measured sets) (*corpus, error) {
 	if err := checkNoneMeasured(files, measured); err != nil {
 		return nil, err

@@ -80,8 +80,8 @@ func (c Tags) sentences(rows []tabular.Row, report *tabular.Report) (list []sent
 	return list
 }
 
-// perRow reports whether every row is a sentence: more rows have several words and as many tags than one word and one tag. If no blank line is
-// between rows, those of one word are short sentences and do not count.
+// perRow reports whether every row is a sentence: more rows have several words and as many tags than one word and one tag. If no blank line
+// is between rows, those of one word are short sentences and do not count.
 func perRow(rows []tabular.Row) bool {
 	for len(rows) > 0 && blank(rows[len(rows)-1]) {
 		rows = rows[:len(rows)-1]

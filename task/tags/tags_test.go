@@ -189,7 +189,8 @@ func TestMalformed(t *testing.T) {
 	}
 }
 
-// A row with a space in its tag, or in its word and its tag, costs its own sentence only; rows of one word among sentences in rows are sentences.
+// A row with a space in its tag, or in its word and its tag, costs its own sentence only; rows of one word among sentences in rows are
+// sentences.
 // Caught when planted: the form of a sentence in each row for a file with one such row; rows of one word that count without blank lines.
 func TestFormOfRows(t *testing.T) {
 	list := numbers(100)
