@@ -7,16 +7,17 @@ import (
 )
 
 // runOf02 is a run as version 0.2 wrote it, without the field weigh_by_tokens, which its runs had as false. Digests are those of this form,
-// so that those of its runs remain valid.
+// so that those of its runs remain valid. Training is in place of that of Run, and Seed keeps its place behind it.
 type runOf02 struct {
 	Run
-	Training trainingOf02 `json:"training"` // in place of that of Run, and so is what follows it
+	Training trainingOf02 `json:"training"`
 	Seed     uint64       `json:"seed"`
 }
 
+// trainingOf02 is Training without the field, which is false.
 type trainingOf02 struct {
 	Training
-	WeighByTokens bool `json:"weigh_by_tokens,omitempty"` // in place of that of Training
+	WeighByTokens bool `json:"weigh_by_tokens,omitempty"`
 }
 
 // digest returns a digest of a run without paths.
