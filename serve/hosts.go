@@ -14,10 +14,10 @@ const anyHost = "*"
 
 // checkHosts returns an error for the first element of Options.Hosts that the name in a header Host never equals.
 func checkHosts(hosts []string) error {
-	for i, host := range hosts {
+	for _, host := range hosts {
 		_, noAddress := netip.ParseAddr(host)
 		if host == "" || strings.ContainsAny(host, "/ []") || noAddress != nil && strings.Contains(host, ":") {
-			return fmt.Errorf("Options.Hosts[%d] is %q: give a name or an address without scheme and port, as in example.org, or %s for any", i, host, anyHost)
+			return fmt.Errorf("the host %q is not valid: give a name or an address without scheme and port, as in example.org, or %s for any", host, anyHost)
 		}
 	}
 	return nil

@@ -83,8 +83,8 @@ func TestHostOfConnection(t *testing.T) {
 // Names that no request can have, and tokens that no header can have, are errors at the start.
 func TestHostsAndTokenOfOptions(t *testing.T) {
 	for want, options := range map[string][]Options{
-		"Options.Hosts[1] is ": {{Hosts: []string{"good", ""}}, {Hosts: []string{"good", "http://a.example"}}, {Hosts: []string{"good", "a.example:80"}}, {Hosts: []string{"good", "[::1]"}}, {Hosts: []string{"good", "a b"}}},
-		"Options.Token must":   {{Token: "\n"}, {Token: "two words"}, {Token: "schlüssel"}, {Token: "a\x7f"}, {Token: "good\n"}},
+		"is not valid: give a name or an address": {{Hosts: []string{"good", ""}}, {Hosts: []string{"good", "http://a.example"}}, {Hosts: []string{"good", "a.example:80"}}, {Hosts: []string{"good", "[::1]"}}, {Hosts: []string{"good", "a b"}}},
+		"Options.Token must":                      {{Token: "\n"}, {Token: "two words"}, {Token: "schlüssel"}, {Token: "a\x7f"}, {Token: "good\n"}},
 	} {
 		for _, o := range options {
 			if s, err := Open([]string{copier}, enginetest.Backend(t), o); err == nil || !strings.Contains(err.Error(), want) {

@@ -97,6 +97,8 @@ func TestMistakes(t *testing.T) {
 		{"completions", `{"prompt": "` + strings.Repeat("1", 4000) + `"}`, 413, "more than 4000 bytes"},
 		{"completions", `{}`, 400, "prompt is missing or empty"},
 		{"completions", `{"prompt": "1", "Prompt": "2"}`, 400, "Prompt is given twice"},
+		{"score", `{"pairs": [{"source": "1", "target": "1"}, {"source": "1", "target": "1", "Source": "2"}]}`, 400, "pairs[1].Source is given twice"},
+		{"trace", `{"input": "1", "exit": {"rule": "x", "setting": 1, "setting": 2}}`, 400, "exit.setting is given twice"},
 		{"trace", `{"input": "1", "exit": null, "exit": {"rule": "x", "setting": 1}}`, 400, "exit is given twice"},
 		{"completions", `{"prompt": "1", "exit": {"rule": "fixed", "setting": 1}}`, 400, "exit is not supported here"},
 		{"score", `{"pairs": [["1", "1"]], "exit": {"rule": "fixed", "setting": 1}}`, 400, "exit is not supported here"},

@@ -50,8 +50,13 @@ type topField struct {
 }
 
 // topFields returns the fields of an object of valid JSON by their names in lower case, which are alike for encoding/json. A field that is there
-// twice is a failure, as one of its values would be ignored.
+// twice, in this object or in one below it, is a failure, as one of its values would be ignored.
 func topFields(body []byte) (map[string]topField, error) {
+	values := json.NewDecoder(bytes.NewReader(body))
+	values.UseNumber() // numbers of any size
+	if err := checkTwice(values, nil); err != nil {
+		return nil, err
+	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	fields := map[string]topField{}
 	if token, err := d.Token(); err != nil || token != json.Delim('{') {
@@ -66,13 +71,42 @@ func topFields(body []byte) (map[string]topField, error) {
 		if err := d.Decode(&f.value); err != nil {
 			return nil, err
 		}
-		lower := strings.ToLower(f.name)
-		if _, twice := fields[lower]; twice {
-			return nil, invalid(f.name, "%s is given twice: leave one out", shortened(f.name))
-		}
-		fields[lower] = f
+		fields[strings.ToLower(f.name)] = f
 	}
 	return fields, nil
+}
+
+// checkTwice reads the value at a path, such as ".pairs", "[0]", and returns a failure for the first field that an object in it has twice.
+func checkTwice(d *json.Decoder, path []string) error {
+	token, err := d.Token()
+	if err != nil {
+		return err
+	}
+	open, _ := token.(json.Delim)
+	seen := map[string]bool{}
+	for i := 0; open != 0 && d.More(); i++ {
+		at := append(path, fmt.Sprintf("[%d]", i))
+		if open == '{' {
+			if token, err = d.Token(); err != nil {
+				return err
+			}
+			name := token.(string) // keys of valid JSON are strings
+			at[len(path)] = "." + name
+			lower := strings.ToLower(name)
+			if seen[lower] {
+				field := strings.TrimPrefix(strings.Join(at, ""), ".")
+				return invalid(field, "%s is given twice: leave one out", shortened(field))
+			}
+			seen[lower] = true
+		}
+		if err := checkTwice(d, at); err != nil {
+			return err
+		}
+	}
+	if open != 0 {
+		_, err = d.Token() // the end
+	}
+	return err
 }
 
 // parseElement reads an element of the list in a field, which is valid JSON.

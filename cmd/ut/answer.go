@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"universal-transformer/pipeline"
+	"universal-transformer/subword"
 )
 
 func newAnswer() *cobra.Command {
@@ -113,7 +114,14 @@ func (s *story) line(line input) error {
 	if text == "" {
 		return nil
 	}
-	if strings.Contains(text, "?") {
+	asked := strings.Contains(text, "?")
+	switch err := subword.CheckText(line.text); {
+	case err != nil && asked:
+		return s.refuse(err)
+	case err != nil:
+		s.report(s.lines, err)
+		return nil
+	case asked:
 		return s.ask(text)
 	}
 	s.text, s.open = s.text+text+"\n", s.lines
@@ -132,6 +140,17 @@ func (s *story) begin() {
 	s.text, s.open = "", 0
 }
 
+// refuse reports a question that cannot be answered, and writes what stands for its answer.
+func (s *story) refuse(err error) error {
+	s.open = 0
+	s.report(s.lines, err)
+	if s.form.asJSON {
+		_, err := io.WriteString(s.c.OutOrStdout(), s.form.failed(s.lines, err))
+		return err
+	}
+	return s.skip()
+}
+
 // ask answers a question about the story.
 func (s *story) ask(question string) error {
 	s.open = 0
@@ -140,12 +159,7 @@ func (s *story) ask(question string) error {
 		if stopped := s.c.Context().Err(); stopped != nil {
 			return stopped
 		}
-		s.report(s.lines, err)
-		if s.form.asJSON {
-			_, err := io.WriteString(s.c.OutOrStdout(), s.form.failed(s.lines, err))
-			return err
-		}
-		return s.skip()
+		return s.refuse(err)
 	}
 	s.text = strings.Join(facts(a), "\n") + "\n"
 	if len(a.Input.Unknown) > 0 {

@@ -39,6 +39,10 @@ func TestAnswerAndReport(t *testing.T) {
 		strings.Count(r.stdout, "\n") != 1 {
 		t.Errorf("unknown words: %+v", r)
 	}
+	if r := utReading(t, "Mary w\xffent to the garden.\nMary went to the kitchen.\nWhere is M\xffary?\nWhere is Mary?", "answer", run, "--facts", "0"); r.code != 1 || strings.Count(r.stdout, "\n") != 2 ||
+		!strings.Contains(r.stderr, "line 1: not valid UTF-8 at byte 7") || !strings.Contains(r.stderr, "line 3: not valid UTF-8 at byte 11") || strings.Contains(r.stdout+r.stderr, "\ufffd") {
+		t.Errorf("bytes that are not text: %+v", r)
+	}
 	if r := utReading(t, "", "answer", run); r.code != 1 || r.stderr != "ut: no story on the standard input: see ut answer --help\n" {
 		t.Errorf("nothing: %+v", r)
 	}

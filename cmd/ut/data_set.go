@@ -144,7 +144,10 @@ func (d dataSet) check(c *cobra.Command, dir string) error {
 		}
 		some = true
 		verdict := "as published"
-		if f.expected > 0 && n != f.expected {
+		switch {
+		case f.expected == 0:
+			verdict = "not compared, as no published number is known"
+		case n != f.expected:
 			verdict = fmt.Sprintf("not the published file, which has %d", f.expected)
 		}
 		if _, err := fmt.Fprintf(c.OutOrStdout(), "%s: %d %s, %s\n", name, n, f.what, verdict); err != nil {

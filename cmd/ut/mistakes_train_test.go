@@ -35,6 +35,7 @@ var configurationMistakes = []mistake{
 	{"train --config nowhere.json", 1, "nowhere.json", ""},
 	{"train --source {jsonl} --target {file} --out x", 1, "{jsonl}: it is JSON, and would be read as text: write one sentence on each line, with: jq -r .FIELD", ""},
 	{`train own-translation --set task.training=[{"source":"{file}","target":"{jsonl}"}] --out x`, 1, "{jsonl}: it is JSON, and would be read as text", ""},
+	{"train --resume {run} --source {file}", 2, "--source cannot be given with --resume", ""},
 	{"train --source {file} --target {jsonl} --out x", 1, "{jsonl}: it is JSON, and would be read as text", ""},
 	{"show own-pairs --set training.muon.momentum=0.9", 1, "training.muon.momentum: \"muon\" has no fields: it is a value, as in training.muon=0.95", ""},
 	{"train {list}", 2, `"{list}" is a file and no recipe: give --config {list}`, ""},

@@ -152,7 +152,7 @@ func TestServeMistakes(t *testing.T) {
 		`--address is "nonsense"`:                             {[]string{run, "--address", "nonsense"}, 2},
 		"must contain a token, one word":                      {[]string{run, "--token-file", write(t, "token", "two words\n")}, 2},
 		"nowhere.txt":                                         {[]string{run, "--token-file", "nowhere.txt"}, 1},
-		"--host: Options.Hosts[0] is":                         {[]string{run, "--host", "a.example:80"}, 2},
+		`--host: the host "a.example:80" is not valid`:        {[]string{run, "--host", "a.example:80"}, 2},
 		"--max-queue is 0: it must be at least 1":             {[]string{run, "--max-queue", "0"}, 2},
 		"--max-tokens is 1000001: it must be at most 1000000": {[]string{run, "--max-tokens", "1000001"}, 2},
 		"--timeout is 0s: it must be positive":                {[]string{run, "--timeout", "0"}, 2},

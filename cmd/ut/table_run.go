@@ -45,10 +45,10 @@ The command first prints how many runs have no result and about how long they ta
 the same rows or from the catalogue; --dry-run stops there. A run whose result has another
 configuration, as with another --set, is not trained, and the exit code is 1.
 
-Cells whose data files are missing are reported and skipped.`,
+Cells whose data files are missing are reported, skipped and not in the estimate.`,
 		Example: `  ut table run 4 --rows algorithmic,algorithmic-lstm --columns copy --seeds 3 --jobs 2
   ut table run 1 --rows babi-10k-single-adaptive --columns 1,2 --seeds 4-6 --data tasks_1-20_v1-2.tar.gz
-  ut table run 1 --data tasks_1-20_v1-2.tar.gz --results results --dry-run
+  ut table run 1 --data tasks_1-20_v1-2.tar.gz --stand-in qa3_partial.txt --simulated qa3_simulated.txt --dry-run
   ut table run 7 --columns multi30k --multi30k multi30k.tar.xz --results results`,
 		Args: arguments("TABLE"),
 		RunE: onRanks(&f.backend, f.run),
@@ -180,6 +180,9 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	defer ignoreHangup()()
 	for _, problem := range skipped {
 		c.PrintErrln("ut: skipped:", oneLine(problem))
+	}
+	if len(skipped) > 0 {
+		c.PrintErrf("ut: %s skipped and not in the estimate: %s\n", quantity.Of(len(skipped), "cell is", "cells are"), f.whereData())
 	}
 	pending := f.pending(cells)
 	if text := pending.estimate(f.jobs); text != "" {

@@ -108,9 +108,11 @@ const maxDevices = 1024
 
 // run trains in a new or an existing run directory.
 func (f *trainFlags) run(c *cobra.Command, args []string, group *parallel.Group) error {
-	args, err := f.parallelFiles.recipe(args, f.sets, f.config)
-	if err != nil {
-		return err
+	if f.resume == "" { // else check says that files cannot be given
+		var err error
+		if args, err = f.parallelFiles.recipe(args, f.sets, f.config); err != nil {
+			return err
+		}
 	}
 	if err := f.check(c, args); err != nil {
 		return err

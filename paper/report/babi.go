@@ -176,7 +176,7 @@ func babiSizes(t paper.Table) string {
 
 // babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
-	p.printf("Average error over the tasks (failed tasks of how many). Our averages leave out tasks without a result and tasks trained on other files. If several seeds have equally few validation errors, the one with the lowest validation cross entropy is taken, or the first of them if one has no cross entropy recorded. The range is that of the test errors of all of them. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
+	p.printf("Average error over the tasks (failed tasks of how many). Our averages leave out tasks without a result and tasks trained on other files. If several seeds have equally few validation errors, the one with the lowest validation cross entropy is taken, or the first of them if one has no cross entropy recorded. The range has the average error if the best of them, or the worst, is taken in each task. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
 	head := []string{"model", ""}
 	for _, s := range paper.BabiSettings {
 		head = append(head, s.Title)
@@ -234,8 +234,12 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 		for ; first < len(uses) && uses[first].task == task; first++ {
 			files = append(files, fmt.Sprintf("%s in %s", uses[first].file, and(families[uses[first]])))
 		}
-		texts = append(texts, fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and other files were used instead: %s. Errors and ponder times of that task are not comparable with the paper's.",
-			task, strings.Join(files, "; ")))
+		text := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and other files were used instead: %s. Errors and ponder times of that task are not comparable with the paper's.",
+			task, strings.Join(files, "; "))
+		if strings.Contains(text, "simulated") {
+			text += " Simulated stories follow rules that were read off the published ones, those of the test among them."
+		}
+		texts = append(texts, text)
 	}
 	return texts
 }

@@ -119,7 +119,7 @@ func (b book) judgeByFacts(format string, m moment) judgement {
 		by := bySupports(own, babiTask.allSeeds)
 		texts, facts, known := momentByFacts(format, m, by, list)
 		name := settingTitle(r)
-		ours = append(ours, fmt.Sprintf("%s %s (rises over these in %s)", name, strings.Join(texts, ", "), risingSeeds(own, m)))
+		ours = append(ours, fmt.Sprintf("%s %s (rises in %s)", name, strings.Join(texts, ", "), risingSeeds(own, m)))
 		if brief == "" {
 			brief = fmt.Sprintf("%s: %s steps for %s facts", name, and(known), and(facts))
 		}

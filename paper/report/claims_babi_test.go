@@ -107,7 +107,7 @@ func TestPonderCases(t *testing.T) {
 	results := append(two("1k-single", rising...), standIn)
 	results = append(results, two("1k-single-renamed", falling...)...)
 	const claim = "ponder time grows with the supporting facts | "
-	render(t, results, claim+"not reproduced | 2.3, 3.1, 3.8 steps for 1, 2, 3 facts | 1k single 2.0, 3.0, - (from 1,000 questions) (rises over these in 1 of 1 seed); 1k single words exchanged 2.0, 1.0, - (not run) (rises over these in 0 of 1 seed) | "+
+	render(t, results, claim+"not reproduced | 2.3, 3.1, 3.8 steps for 1, 2, 3 facts | 1k single 2.0, 3.0, - (from 1,000 questions) (rises in 1 of 1 seed); 1k single words exchanged 2.0, 1.0, - (not run) (rises in 0 of 1 seed) | "+
 		"all seeds together; tasks 1, 2, 3, own training file, at most 5 % errors; 1k single words exchanged does not rise; does not rise over the questions of all solved tasks, 1k single words exchanged |",
 		"| 1k single | tasks 1, 2, 3 | 2.0 ± 0.0 | 3.0 ± 0.0 | [5.0 ± 0.0] | 1 of 1 seed |", "| 1k single words exchanged | tasks 1, 2, 3 | 2.0 ± 0.0 | 1.0 ± 0.0 | not run | 0 of 1 seed |")
 	render(t, append(results, two("10k-single", falling...)...), claim+"contradicted | ")

@@ -220,7 +220,7 @@ func judgeOverfitting(b book) judgement {
 		return judgement{verdict: NotComparable, why: "every run ended at perfect validation"}
 	}
 	j := judgement{ours: "runs that overfit, without those that ended at perfect validation: " + strings.Join(curves, ", ") + "; test errors " + strings.Join(ours, ", "), verdict: NotReproduced,
-		brief: fmt.Sprintf("%d of %d runs overfit, %d others end at perfect validation", all.overfit, judged, all.perfect),
+		brief: fmt.Sprintf("%d of %d runs end at perfect validation; of the others, %d overfit", all.perfect, all.of(), all.overfit),
 		why:   fmt.Sprintf("after its lowest validation cross entropy, training falls and validation cross entropy rises by more than a tenth; %d of all %d runs ended at perfect validation, where training ended", all.perfect, all.of())}
 	switch {
 	case all.overfit == judged:
