@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"universal-transformer/experiment"
-	"universal-transformer/internal/progress"
+	"universal-transformer/internal/elapsed"
 	"universal-transformer/task"
 )
 
@@ -43,7 +43,7 @@ func reported[T any](ctx context.Context, log func(string), work func() (T, erro
 		o.value, o.err = work()
 	}()
 	if log != nil {
-		defer progress.Elapsed(func(d time.Duration) { log(fmt.Sprintf("reading the data: %s so far", d)) })()
+		defer elapsed.Report(func(d time.Duration) { log(fmt.Sprintf("reading the data: %s so far", d)) })()
 	}
 	select {
 	case o := <-done:

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,7 +27,7 @@ func (p *page) babiDetails(t paper.Table) {
 	p.overfitting()
 	p.babiPonder(t)
 	p.babiAttention(t)
-	p.stories(t)
+	p.storyFigures(t)
 }
 
 // babiCaveats lists what was known of the test data.
@@ -233,25 +234,30 @@ func shares(attention []measure.AttentionShare) string {
 	return strings.Join(steps, ", ")
 }
 
-// stories links the figures of single stories next to the results.
-func (p *page) stories(t paper.Table) {
+// storyFigures links the figures of single stories next to the results, those of models that solve the task first.
+func (p *page) storyFigures(t paper.Table) {
 	p.printf("## Single stories (figures 3 and 5 to 8)\n\n" +
-		"The stories shown in the paper, processed by the best seed of their task. Figure 3 shows the number of steps of each position for the story of " +
-		"figure 8, because the paper does not print the story of its figure 3. The others show the attention of the question to the facts, with one colour per head.\n\n")
+		"The stories shown in the paper, processed by the best seed of their task; models that solve the task come first, and titles have the test error of the task. " +
+		"Figure 3 shows the number of steps of each position for the story of figure 8, because the paper does not print the story of its figure 3. " +
+		"The others show the attention of the question to the facts, with one colour per head.\n\n")
 	for _, f := range append([]babi.Printed{{Figure: 3, Task: 3}}, babi.Stories...) {
+		var found []babiTask
 		for _, r := range t.Rows {
 			for _, s := range p.book.babiTasks(t, r) {
-				file := s.header.Beside(measure.StoryFigure(f.Figure))
-				if s.task != f.Task || !p.has(file) {
-					continue
+				if s.task == f.Task && p.has(s.header.Beside(measure.StoryFigure(f.Figure))) {
+					found = append(found, s)
 				}
-				title := fmt.Sprintf("Figure %d, %s", f.Figure, r.Family)
-				if s.standIn != "" {
-					title += ", task 3 " + s.standInSize()
-				}
-				p.printf("%s:\n\n", title)
-				p.link(file, title)
 			}
+		}
+		slices.SortStableFunc(found, func(a, b babiTask) int { return cmp.Compare(a.best, b.best) })
+		for _, s := range found {
+			family, _, _ := strings.Cut(s.header.Recipe, "/")
+			title := fmt.Sprintf("Figure %d, %s, error %.1f %%", f.Figure, family, s.best)
+			if s.standIn != "" {
+				title += ", task 3 " + s.standInSize()
+			}
+			p.printf("%s:\n\n", title)
+			p.link(s.header.Beside(measure.StoryFigure(f.Figure)), title)
 		}
 	}
 }
