@@ -88,6 +88,22 @@ func Family(recipe string) string { family, _, _ := strings.Cut(recipe, "/"); re
 // Column returns the part of a recipe's name after the slash, "copy", or "".
 func Column(recipe string) string { _, column, _ := strings.Cut(recipe, "/"); return column }
 
+// ProcessorSeconds returns the mean processor time of training over the results that record it. If none does, it is the mean training time on all
+// threads; 0 without results.
+func ProcessorSeconds(list []Header) float64 {
+	recorded, known, wall := 0., 0., 0.
+	for _, h := range list {
+		if h.TrainedBy.CPUSeconds > 0 {
+			recorded, known = recorded+h.TrainedBy.CPUSeconds, known+1
+		}
+		wall += h.Seconds * float64(max(h.Threads, 1)) / float64(len(list))
+	}
+	if known > 0 {
+		return recorded / known
+	}
+	return wall
+}
+
 // Validate returns an error that names the first invalid field.
 func (h Header) Validate() error {
 	if err := checkName(h.Recipe); err != nil {

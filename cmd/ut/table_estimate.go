@@ -109,25 +109,19 @@ func (list pendingRuns) print(w io.Writer) {
 
 func duration(seconds float64) time.Duration { return time.Duration(seconds * float64(time.Second)) }
 
-var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s?`)
+var expectedTime = regexp.MustCompile(`([0-9.]+) (second|minute|hour)s? of processor time`)
 
-// expected returns the processor time of a recipe's training in seconds: the mean over results without changed fields (Set empty), or the time in
-// the catalogue, or 0 if unknown. A result without a processor time counts with its threads times its training time.
+// expected returns the processor time of a recipe's training in seconds: that of results without changed fields (Set empty), or the time in the
+// catalogue, or 0 if unknown.
 func expected(recipe string, results []sweep.Result) float64 {
-	sum, n := 0.0, 0.0
+	var own []sweep.Header
 	for _, r := range results {
-		if r.Recipe != recipe || len(r.Set) > 0 {
-			continue
-		}
-		n++
-		if r.TrainedBy.CPUSeconds > 0 {
-			sum += r.TrainedBy.CPUSeconds
-		} else {
-			sum += r.Seconds * float64(max(r.Threads, 1))
+		if r.Recipe == recipe && len(r.Set) == 0 {
+			own = append(own, r.Header)
 		}
 	}
-	if n > 0 {
-		return sum / n
+	if len(own) > 0 {
+		return sweep.ProcessorSeconds(own)
 	}
 	known, err := recipes.Named(recipe)
 	if err != nil {

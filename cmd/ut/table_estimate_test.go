@@ -30,18 +30,21 @@ func TestEstimate(t *testing.T) {
 	}
 }
 
-// The expected time is the mean processor time of the recipe's results, or threads times seconds where it is not recorded; without results,
-// that of the catalogue. By hand: (100 + 2 * 40) / 2 = 90. Caught when planted: results of other recipes, or with other values; seconds in
-// place of the processor time.
+// The expected time is the mean processor time of the recipe's results that record it; if none does, threads times seconds; without results, that
+// of the catalogue. By hand: (100 + 60) / 2 = 80, and 2 * 40 = 80. Caught when planted: results of other recipes, or with other values; seconds in
+// place of the processor time; results without a processor time in the mean.
 func TestExpectedTime(t *testing.T) {
 	with := func(recipe string, threads int, seconds, cpu float64) sweep.Result {
 		return sweep.Result{Header: sweep.Header{Recipe: recipe, Threads: threads, Seconds: seconds, TrainedBy: sweep.Provenance{CPUSeconds: cpu}}}
 	}
-	results := []sweep.Result{with("memory/copy", 1, 500, 100), with("memory/copy", 2, 40, 0), with("memory/double", 1, 7, 7)}
+	results := []sweep.Result{with("memory/copy", 1, 500, 100), with("memory/copy", 1, 400, 60), with("memory/copy", 2, 400, 0), with("memory/double", 1, 7, 7), with("memory/reverse", 2, 40, 0)}
 	short := with("memory/copy", 1, 3, 3)
 	short.Set = []string{"training.steps=10"}
-	if got := expected("memory/copy", append(results, short)); got != 90 {
-		t.Errorf("%v", got)
+	results = append(results, short)
+	for _, recipe := range []string{"memory/copy", "memory/reverse"} {
+		if got := expected(recipe, results); got != 80 {
+			t.Errorf("%s: %v", recipe, got)
+		}
 	}
 	if got := expected("memory/copy", nil); got < 60 {
 		t.Errorf("of the catalogue: %v", got)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -163,13 +164,13 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		}
 	}
 	var cells []sweep.Cell
-	var skipped []error
+	var skipped []*measure.MissingDataError
 	err := interruptible(c.Context(), func() (err error) {
 		cells, skipped, err = f.request.Cells()
 		return err
 	})
-	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s", err, f.whereData())
+	if missing, ok := errors.AsType[*measure.MissingDataError](err); ok && errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%w: %s", err, f.whereData(missing.Recipe))
 	}
 	if err != nil {
 		return tableError(err)
@@ -179,10 +180,10 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 	}
 	defer ignoreHangup()()
 	for _, problem := range skipped {
-		c.PrintErrln("ut: skipped:", oneLine(problem))
+		c.PrintErrf("ut: skipped: %s: %s\n", oneLine(problem), f.whereData(problem.Recipe))
 	}
 	if len(skipped) > 0 {
-		c.PrintErrf("ut: %s skipped and not in the estimate: %s\n", quantity.Of(len(skipped), "cell is", "cells are"), f.whereData())
+		c.PrintErrf("ut: %s skipped and not in the estimate\n", quantity.Of(len(skipped), "cell is", "cells are"))
 	}
 	pending := f.pending(cells)
 	if text := pending.estimate(f.jobs); text != "" {
@@ -204,18 +205,29 @@ func (f *tableFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 			quantity.Of(len(changed), "run has", "runs have"), f.results)
 	}
 	if len(skipped) > 0 {
-		return fmt.Errorf("%s a data file, all others are done: %s", quantity.Of(len(skipped), "cell lacks", "cells lack"), f.whereData())
+		return fmt.Errorf("%s a data file, all others are done: the lines above name the flags", quantity.Of(len(skipped), "cell lacks", "cells lack"))
 	}
 	return nil
 }
 
-// whereData returns advice on the flags that name the data of the rows.
-func (f *tableFlags) whereData() string {
-	var flags []string
-	for _, n := range needsOf(f.request.Table, f.request.Rows) {
-		flags = append(flags, "--"+n.Name)
+// whereData returns advice on the flags that name the data of a recipe: of those whose path does not exist, or else of all.
+func (f *tableFlags) whereData(name string) string {
+	recipe, err := recipes.Named(name)
+	if err != nil {
+		return err.Error()
 	}
-	return "name the data with " + strings.Join(flags, " or ")
+	var absent, all []string
+	for _, n := range recipe.Needs {
+		all = append(all, "--"+n.Name)
+		path := cmp.Or(f.request.Data[n.Name], n.Default)
+		if _, err := os.Stat(path); path != "" && err != nil {
+			absent = append(absent, "--"+n.Name)
+		}
+	}
+	if len(absent) > 0 {
+		all = absent
+	}
+	return "name the data with " + strings.Join(all, " or ")
 }
 
 // maxSeeds limits the size of a range of seeds.

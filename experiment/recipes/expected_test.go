@@ -17,7 +17,7 @@ import (
 
 var update = flag.Bool("update", false, "write expected.go anew")
 
-// The published accuracy and time of each recipe are what its results come to, on average over seeds; those of families with many tasks, over
+// The published accuracy and processor time of each recipe are what its results come to, on average over seeds; those of families with many tasks, over
 // tasks. With -update the file is written anew. Caught when planted: a figure of the second set of table 4; the time of one seed.
 func TestExpected(t *testing.T) {
 	groups := map[string][]outcome{}
@@ -30,7 +30,7 @@ func TestExpected(t *testing.T) {
 	}
 	var b bytes.Buffer
 	b.WriteString("// Code generated from the published results by go test -run TestExpected -update; DO NOT EDIT.\n\npackage recipes\n\n" +
-		"// expected is the published accuracy and training time of recipes and of families with many tasks, on average.\nvar expected = map[string]string{\n")
+		"// expected is the published accuracy and processor time of recipes and of families with many tasks, on average.\nvar expected = map[string]string{\n")
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
 		fmt.Fprintf(&b, "%q: %q,\n", name, summary(groups[name], !strings.Contains(name, "/")))
 	}
@@ -53,13 +53,13 @@ func TestExpected(t *testing.T) {
 type outcome struct {
 	values  []float64
 	format  string
-	seconds float64
+	header  sweep.Header
 	standIn bool // the training file of a task was replaced by another
 }
 
-// summary is the mean of outcomes of one kind, with the mean training time.
+// summary is the mean of outcomes of one kind, with the mean processor time of training.
 func summary(list []outcome, family bool) string {
-	means, seconds := make([]any, len(list[0].values)), 0.
+	means, headers := make([]any, len(list[0].values)), []sweep.Header{}
 	for i := range means {
 		sum := 0.
 		for _, o := range list {
@@ -68,15 +68,16 @@ func summary(list []outcome, family bool) string {
 		means[i] = sum / float64(len(list))
 	}
 	for _, o := range list {
-		seconds += o.seconds / float64(len(list))
+		headers = append(headers, o.header)
 	}
 	text := fmt.Sprintf(list[0].format, means...)
 	if family {
 		text += " on average"
 	}
-	minutes, unit := fmt.Sprintf("%.0f", max(seconds/60, 1)), "minutes"
-	if minutes == "1" {
-		unit = "minute"
+	seconds := sweep.ProcessorSeconds(headers)
+	amount, unit := seconds/60, "minute"
+	if amount < 2 {
+		amount, unit = seconds, "second"
 	}
 	runs := "seeds"
 	if family {
@@ -85,7 +86,7 @@ func summary(list []outcome, family bool) string {
 	if len(list) == 1 {
 		runs = "seed"
 	}
-	return fmt.Sprintf("%s; %s %s (%d %s)", text, minutes, unit, len(list), runs)
+	return fmt.Sprintf("%s; %.0f %ss of processor time (%d %s)", text, amount, unit, len(list), runs)
 }
 
 // outcomeOf reads the main measure: wrong answers of table 1, else that of the first test set of the paper's table.
@@ -112,7 +113,7 @@ func outcomeOf(t *testing.T, r sweep.Result) outcome {
 		for _, test := range m.Tests {
 			questions, wrong = questions+test.Questions, wrong+test.Wrong
 		}
-		o := outcome{values: []float64{100 * wrong / questions}, format: "%.1f %% wrong", seconds: r.Seconds, standIn: m.StandIn != ""}
+		o := outcome{values: []float64{100 * wrong / questions}, format: "%.1f %% wrong", header: r.Header, standIn: m.StandIn != ""}
 		if o.standIn {
 			o.format += ", with a stand-in for a training file"
 		}
@@ -122,13 +123,13 @@ func outcomeOf(t *testing.T, r sweep.Result) outcome {
 		switch s.Name {
 		case "length 400", "maximum":
 			where := map[string]string{"length 400": "at length 400", "maximum": "at the greatest length"}[s.Name]
-			return outcome{values: []float64{s.Decoded.Tokens.Value, s.Decoded.Sequences.Value}, format: "tokens %.3f, sequences %.3f " + where, seconds: r.Seconds}
+			return outcome{values: []float64{s.Decoded.Tokens.Value, s.Decoded.Sequences.Value}, format: "tokens %.3f, sequences %.3f " + where, header: r.Header}
 		case "test_2016_flickr", "newstest2014":
-			return outcome{values: []float64{s.BLEU}, format: "%.1f BLEU", seconds: r.Seconds}
+			return outcome{values: []float64{s.BLEU}, format: "%.1f BLEU", header: r.Header}
 		case "test":
 			for _, metric := range s.Metrics {
 				if format, ok := map[string]string{"total balanced": "balanced accuracy %.3f", "last word perplexity": "perplexity %.0f", "accuracy": "accuracy %.3f"}[metric.Name]; ok {
-					return outcome{values: []float64{metric.Value}, format: format, seconds: r.Seconds}
+					return outcome{values: []float64{metric.Value}, format: format, header: r.Header}
 				}
 			}
 		}

@@ -26,7 +26,7 @@ type Recipe struct {
 	Name    string                // as in "algorithmic-lstm/copy"
 	Group   string                // heading in lists: "start", "own data", "table 1", ...
 	Summary string                // one line
-	Expect  string                // published accuracy and time: "0.991 at length 400, 48 minutes"; empty if none was published
+	Expect  string                // published accuracy and processor time: "0.991 at length 400; 48 minutes of processor time"; empty if none was published
 	From    string                // name of the recipe whose weights training starts from; empty for random weights
 	Needs   []Need                // data that the user must get
 	Run     func() experiment.Run // the complete run, with data paths at their defaults; its Name is the recipe's
@@ -83,7 +83,7 @@ var groupTitles = map[string]string{
 // GroupTitle returns the description of a group, or "" if its name suffices.
 func GroupTitle(group string) string { return groupTitles[group] }
 
-// FamilyExpect returns the published accuracy and time of a large family, on average, or "" if none was published.
+// FamilyExpect returns the published accuracy and processor time of a large family, on average, or "" if none was published.
 func FamilyExpect(family string) string { return expected[family] }
 
 // Named returns the recipe with a name. The error for an unknown name suggests the nearest one; the error for a name of an earlier version

@@ -1,11 +1,15 @@
 package plot
 
-import "fmt"
+import (
+	"fmt"
+
+	"universal-transformer/internal/quantity"
+)
 
 // Histograms is small panels, several in a row, each with the share of every value from 1 on.
 type Histograms struct {
 	Title  string // for readers of screens
-	Unit   string // what is counted: "steps"
+	Unit   string // what is counted, in the plural: "steps"
 	Panels []Panel
 }
 
@@ -53,8 +57,8 @@ func (p Panel) draw(s *svg, x, y, values int, unit string) {
 			share = float64(p.Counts[i]) / float64(total)
 		}
 		left, height := float64(x)+float64(i)*bar, share*barsHeight
-		fmt.Fprintf(s, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"><title>%d %s: %.1f %%</title></rect>`+"\n",
-			coordinate(left), coordinate(float64(y+8+barsHeight)-height), coordinate(max(1, bar-2)), coordinate(height), colour(0), i+1, escaped(unit), 100*share)
+		fmt.Fprintf(s, `<rect x="%s" y="%s" width="%s" height="%s" fill="%s"><title>%s: %.1f %%</title></rect>`+"\n",
+			coordinate(left), coordinate(float64(y+8+barsHeight)-height), coordinate(max(1, bar-2)), coordinate(height), colour(0), escaped(quantity.Regular(i+1, unit)), 100*share)
 		if every := (values + 9) / 10; i%every == 0 {
 			s.text(left+bar/2-1, float64(y+22+barsHeight), "middle", fmt.Sprint(i+1))
 		}

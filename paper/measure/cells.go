@@ -2,7 +2,6 @@ package measure
 
 import (
 	"errors"
-	"fmt"
 	"reflect"
 
 	"universal-transformer/experiment"
@@ -25,7 +24,7 @@ type Request struct {
 
 // Cells lists the cells: all with the first seed, then all with the second, and so on. A cell that lacks a data file is skipped, and its error
 // is listed once for all seeds. If columns were selected, or if no cell remains, Cells returns that error.
-func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
+func (r Request) Cells() (cells []sweep.Cell, leftOut []*MissingDataError, err error) {
 	if sweep.SetsSeed(r.Set) {
 		return nil, nil, errors.New("set has the field seed: give seeds in seeds")
 	}
@@ -45,9 +44,9 @@ func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 			case missing == nil:
 				cells = append(cells, cell)
 			case len(r.Columns) > 0:
-				return nil, nil, fmt.Errorf("%s: %w", c.Recipe(), missing)
+				return nil, nil, &MissingDataError{c.Recipe(), missing}
 			case i == 0:
-				leftOut = append(leftOut, fmt.Errorf("%s: %w", c.Recipe(), missing))
+				leftOut = append(leftOut, &MissingDataError{c.Recipe(), missing})
 			}
 		}
 	}
@@ -56,6 +55,16 @@ func (r Request) Cells() (cells []sweep.Cell, leftOut []error, err error) {
 	}
 	return cells, leftOut, nil
 }
+
+// MissingDataError says that a recipe needs data that are not there.
+type MissingDataError struct {
+	Recipe string
+	Err    error
+}
+
+func (e *MissingDataError) Error() string { return e.Recipe + ": " + e.Err.Error() }
+
+func (e *MissingDataError) Unwrap() error { return e.Err }
 
 // cell returns a cell with a seed.
 func (r Request) cell(c paper.Cell, seed uint64, check *recipes.DataCheck) (cell sweep.Cell, err error) {

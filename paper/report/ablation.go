@@ -18,7 +18,7 @@ func (p *page) ablation(t paper.Table) {
 	if len(list) == 0 {
 		return
 	}
-	p.printf("### Ablation of exchanged words\n\nThe rows of 1k, single, words exchanged, with parts left out. Accuracy on the validation questions (cross entropy in nats); the mean, if there are several seeds. One question is a hundredth, so small differences say nothing; joint models and dynamic halting have no ablation. " +
+	p.printf("### Ablation of exchanged words\n\nThe rows of 1k, single, words exchanged, with parts left out. Accuracy on the validation questions (cross entropy in nats), the mean over seeds. One question is a hundredth, so small differences say nothing. Dynamic halting has no ablation; joint models have a comparison in docs/log.md, 2026-11-29 · Table 1, 1,000 questions, jointly, without words exchanged. " +
 		"The settings of all variants are listed with the [searches](#searches).\n\n")
 	head := []string{"variant"}
 	for _, s := range list {

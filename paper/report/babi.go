@@ -234,8 +234,8 @@ func (p *page) standIns(t paper.Table) (texts []string) {
 		for ; first < len(uses) && uses[first].task == task; first++ {
 			files = append(files, fmt.Sprintf("%s in %s", uses[first].file, and(families[uses[first]])))
 		}
-		text := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and other files were used instead: %s. Errors and ponder times of that task are not comparable with the paper's.",
-			task, strings.Join(files, "; "))
+		text := fmt.Sprintf("Task %d: the training file was missing from our copy of the data, and other files were used instead: %s. [Errors of that task](%s#task-3-by-its-training-questions) and its ponder times are not comparable with the paper's.",
+			task, strings.Join(files, "; "), path.Join(p.folder, t.Name()+".md"))
 		if strings.Contains(text, "simulated") {
 			text += " Simulated stories follow rules that were read off the published ones, those of the test among them."
 		}

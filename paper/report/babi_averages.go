@@ -51,7 +51,7 @@ func seedAverages(list []babiTask) []float64 {
 }
 
 // babiCells returns the paper's figures, our best, the range of what seeds with the same validation errors would give, and our mean over seeds with
-// its deviation and the number of seeds.
+// its deviation and the number of seeds, with the mark of a row that was not trained like the others.
 func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
 	said, list := paper.PublishedBabi(r.Family), p.book.babiTasks(t, r)
 	cells := [4]string{fmt.Sprintf("%.2f (%d/20)", said.Average, said.Failed), "not run", "", ""}
@@ -60,20 +60,23 @@ func (p *page) babiCells(t paper.Table, r paper.Row) [4]string {
 		for _, s := range said.Seeds {
 			means = append(means, s[0])
 		}
-		cells[0] += fmt.Sprintf(", mean over seeds %.2f", mean(means))
+		cells[0] += halvesUp(", mean over seeds %.2f", mean(means))
 	}
 	a := averageBabi(list)
 	if a.tasks == 0 {
 		return cells
 	}
-	cells[1] = fmt.Sprintf("%.2f (%d/%d)", a.best, len(a.failed), a.tasks)
-	if low, high := fmt.Sprintf("%.2f", a.low), fmt.Sprintf("%.2f", a.high); low != high {
+	cells[1] = halvesUp("%.2f", a.best) + fmt.Sprintf(" (%d/%d)", len(a.failed), a.tasks)
+	if low, high := halvesUp("%.2f", a.low), halvesUp("%.2f", a.high); low != high {
 		cells[2] = low + " to " + high
 	}
-	cells[3] = fmt.Sprintf("%.2f, %s", a.overSeeds, babiSeeds(ownFiles(list)))
+	cells[3] = halvesUp("%.2f", a.overSeeds)
 	if averages := seedAverages(ownFiles(list)); len(averages) > 1 {
-		_, deviation := moments(averages)
-		cells[3] = fmt.Sprintf("%.2f ± %.2f, %s", a.overSeeds, deviation, babiSeeds(ownFiles(list)))
+		cells[3] = spread("%.2f", averages)
+	}
+	cells[3] += ", " + babiSeeds(ownFiles(list))
+	if len(r.Unequal) > 0 {
+		cells[1], cells[3] = cells[1]+exception, cells[3]+exception
 	}
 	if lacks := babiLacks(list); len(lacks) > 0 && len(lacks) <= 2 {
 		cells[3] += ", without " + numbered(lacks)

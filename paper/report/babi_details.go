@@ -39,6 +39,12 @@ func (p *page) babiCaveats(t paper.Table) {
 			p.printf("- %s: %s.\n", r.Family, seen)
 		}
 	}
+	p.printf("\nChoices on validation data that have no [search](#searches) with results are described in docs/log.md:\n\n")
+	for _, r := range t.Rows {
+		if entry := paper.BabiChosen[r.Family]; entry != "" {
+			p.printf("- %s: %s.\n", r.Family, entry)
+		}
+	}
 	p.printf("\nA run's checkpoint is the one with the most right validation answers, and of equals the one with the lowest cross entropy. Models with few questions overfit: their cross entropy rises while more answers become right. In %s, the lowest cross entropy decides.\n\n", and(chosenByEntropy(t)))
 }
 
@@ -107,9 +113,10 @@ func (p *page) appendixC(t paper.Table) {
 // taskThree compares the files that task 3 was learned from.
 func (p *page) taskThree(t paper.Table) {
 	p.printf("## Task 3 by its training questions\n\nError of the best seed by validation; mean ± deviation over seeds. All are tested on the same 1,000 published questions. " +
-		"The paper has 10,000 questions for training, of which 1,925 are here. Simulated stories follow rules that were read off the published ones, those of the test among them.\n\n")
+		"The paper has 10,000 questions for training, of which 1,925 are here. Joint models are trained on all tasks, the others on this one. Simulated stories follow rules that were read off the published ones, those of the test among them.\n\n")
 	settings := []struct{ family, title string }{
 		{"babi-1k-single", "1,000"}, {"babi-1k-single-renamed", "1,000, words exchanged"}, {"babi-10k-single", "1,925"}, {paper.BabiSimulated, "10,000 simulated"}, {paper.BabiSimulated + "-renamed", "10,000 simulated, words exchanged"},
+		{"babi-1k-joint", "1,000, joint"}, {"babi-1k-joint-renamed", "1,000, joint, words exchanged"}, {"babi-10k-joint", "1,925, joint"},
 	}
 	head := []string{"model"}
 	for _, s := range settings {
@@ -176,7 +183,7 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 		p.row(cells...)
 	}
 	a := averageBabi(list)
-	p.printf("\nAverage over %d of 20 tasks: %.2f by the best seeds, %.2f over all seeds; %d failed. ", a.tasks, a.best, a.overSeeds, len(a.failed))
+	p.printf("\nAverage over %d of 20 tasks: %s by the best seeds, %s over all seeds; %d failed. ", a.tasks, halvesUp("%.2f", a.best), halvesUp("%.2f", a.overSeeds), len(a.failed))
 	if said.Best != nil && a.tasks < len(paper.BabiTasks) {
 		same := 0.0
 		for _, s := range list {
@@ -184,7 +191,7 @@ func (p *page) babiByTask(t paper.Table, r paper.Row) {
 				same += said.Best[s.task-1] / float64(a.tasks)
 			}
 		}
-		p.printf("The paper over the same tasks: %.2f. ", same)
+		p.printf("The paper over the same tasks: %s. ", halvesUp("%.2f", same))
 	}
 	p.printf("The paper over all 20: %.2f, %d failed.\n\n", said.Average, said.Failed)
 }

@@ -115,12 +115,12 @@ func ponderCells(list []babiTask) (cells []string) {
 			cells = append(cells, "missing")
 			continue
 		}
-		text := fmt.Sprintf("%.1f ± %.1f", mean, deviation)
+		text := fmt.Sprintf("%.2f ± %.1f", mean, deviation)
 		if len(seeds) > 1 {
 			var means []string
 			for _, seed := range seeds {
 				_, mean, _ := bySupports(list, ofSeed(seed))[n+1].Moments()
-				means = append(means, fmt.Sprintf("%.1f", mean))
+				means = append(means, fmt.Sprintf("%.2f", mean))
 			}
 			text += " (" + strings.Join(means, ", ") + ")"
 		}

@@ -109,11 +109,11 @@ func TestPonderCases(t *testing.T) {
 	const claim = "ponder time grows with the supporting facts | "
 	render(t, results, claim+"not reproduced | 2.3, 3.1, 3.8 steps for 1, 2, 3 facts | 1k single 2.0, 3.0, - (from 1,000 questions) (rises in 1 of 1 seed); 1k single words exchanged 2.0, 1.0, - (not run) (rises in 0 of 1 seed) | "+
 		"all seeds together; tasks 1, 2, 3, own training file, at most 5 % errors; 1k single words exchanged does not rise; does not rise over the questions of all solved tasks, 1k single words exchanged |",
-		"| 1k single | tasks 1, 2, 3 | 2.0 ± 0.0 | 3.0 ± 0.0 | [5.0 ± 0.0] | 1 of 1 seed |", "| 1k single words exchanged | tasks 1, 2, 3 | 2.0 ± 0.0 | 1.0 ± 0.0 | not run | 0 of 1 seed |")
+		"| 1k single | tasks 1, 2, 3 | 2.00 ± 0.0 | 3.00 ± 0.0 | [5.00 ± 0.0] | 1 of 1 seed |", "| 1k single words exchanged | tasks 1, 2, 3 | 2.00 ± 0.0 | 1.00 ± 0.0 | not run | 0 of 1 seed |")
 	render(t, append(results, two("10k-single", falling...)...), claim+"contradicted | ")
 	simulated := result(t, paper.BabiSimulated+"-adaptive/task03", 1, 1, ponderedOn("qa3_stories.txt", 10000, 3, 1, 5, 50, 50))
 	render(t, append(two("1k-single", rising...), simulated), claim+"not comparable | ", "| no model with halting solves all three; all seeds together; ",
-		"; three facts, from other stories: 1.5, 10k task 3 from simulated stories, not judged |", "| 10k task 3 from simulated stories | task 3 |  |  | 1.5 ± 0.5 |  |")
+		"; three facts, from other stories: 1.5, 10k task 3 from simulated stories, not judged |", "| 10k task 3 from simulated stories | task 3 |  |  | 1.50 ± 0.5 |  |")
 }
 
 // The claim of sharpening says in how many cases attention rises at every step. Caught when planted: a case that falls counted at every step.

@@ -61,23 +61,23 @@ func (b book) judgeBabi(setting string) judgement {
 
 // babiFigures returns the average errors of the Universal Transformer, of that with halting and of the Transformer, and the first two in brief.
 func babiFigures(a, halting, transformer babiAverage, severalSeeds bool) (ours, brief string) {
-	ours = fmt.Sprintf("%.2f", a.best)
+	ours = halvesUp("%.2f", a.best)
 	if severalSeeds {
-		ours += fmt.Sprintf(" (mean over seeds %.2f)", a.overSeeds)
+		ours += halvesUp(" (mean over seeds %.2f)", a.overSeeds)
 	}
 	if a.tasks < len(paper.BabiTasks) {
 		ours += " over " + count(a.tasks, "task")
 	}
 	brief = ours
 	if halting.tasks >= enoughTasks {
-		brief += fmt.Sprintf(", halting %.2f", halting.best)
+		brief += halvesUp(", halting %.2f", halting.best)
 	}
 	for _, other := range []struct {
 		name string
 		babiAverage
 	}{{"halting", halting}, {"Transformer", transformer}} {
 		if other.tasks > 0 {
-			ours += fmt.Sprintf(", %s %.2f", other.name, other.best)
+			ours += halvesUp(", "+other.name+" %.2f", other.best)
 			if other.tasks != a.tasks {
 				ours += fmt.Sprintf(" over %d", other.tasks)
 			}

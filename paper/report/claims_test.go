@@ -56,7 +56,7 @@ func TestPonderByFacts(t *testing.T) {
 	render(t, []sweep.Result{solved(0, 1), solved(6, 2), solved(0, 3)},
 		"facts | not comparable | 2.3, 3.1, 3.8 steps for 1, 2, 3 facts | 1k single 2.0, - (unsolved), 4.0 (rises in 1 of 1 seed) |",
 		"facts | not comparable | ± 0.8, 1.1, 2.2 for 1, 2, 3 facts | 1k single ± 1.00, - (unsolved), ± 2.00 (rises in 1 of 1 seed) |",
-		"| 1k single | tasks 1, 2, 3 | 2.0 ± 1.0 | [3.0 ± 0.7] | 4.0 ± 2.0 | 1 of 1 seed |")
+		"| 1k single | tasks 1, 2, 3 | 2.00 ± 1.0 | [3.00 ± 0.7] | 4.00 ± 2.0 | 1 of 1 seed |")
 }
 
 // Ponder times are those of all seeds, with the mean of each and the number of seeds in which they rise. By hand: seed 1 has 100 positions
@@ -68,7 +68,7 @@ func TestPonderOverSeeds(t *testing.T) {
 	render(t, []sweep.Result{
 		pondered(t, family, 1, 1, 0, 0, 100, 300), pondered(t, family, 1, 2, 1, 0, 100), pondered(t, family, 1, 3, 2, 0, 0, 0, 0),
 		pondered(t, family, 2, 1, 0, 0, 0, 0, 100), pondered(t, family, 2, 2, 1, 0, 100),
-	}, "| 1k single | tasks 1, 2, 3 | 1.6 ± 0.5 (1.8, 1.0) | 2.0 ± 1.0 (3.0, 1.0) | not run | 1 of 2 seeds |", "|  | 2 solved tasks | 1.6 ± 0.5 (1.8, 1.0) | 2.0 ± 1.0 (3.0, 1.0) | missing | 1 of 2 seeds |",
+	}, "| 1k single | tasks 1, 2, 3 | 1.60 ± 0.5 (1.75, 1.00) | 2.00 ± 1.0 (3.00, 1.00) | not run | 1 of 2 seeds |", "|  | 2 solved tasks | 1.60 ± 0.5 (1.75, 1.00) | 2.00 ± 1.0 (3.00, 1.00) | missing | 1 of 2 seeds |",
 		"| 1k single 1.6, 2.0, - (not run) (rises in 1 of 2 seeds) |")
 }
 

@@ -253,13 +253,16 @@ func thousands(n int) string {
 	return digits
 }
 
+// halvesUp formats a mean of counts, such as 16.255. Its halves are rounded up, although a binary fraction may be slightly below them.
+func halvesUp(format string, mean float64) string { return fmt.Sprintf(format, mean+1e-9) }
+
 // spread formats mean ± deviation, or a single value.
 func spread(format string, values []float64) string {
 	mean, deviation := moments(values)
 	if math.IsNaN(deviation) {
-		return fmt.Sprintf(format, mean)
+		return halvesUp(format, mean)
 	}
-	return fmt.Sprintf(format+" ± "+format, mean, deviation)
+	return halvesUp(format, mean) + fmt.Sprintf(" ± "+format, deviation)
 }
 
 // and joins words: "a", "a and b", "a, b and c".

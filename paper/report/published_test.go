@@ -231,112 +231,15 @@ func TestNewsIsNotFinished(t *testing.T) {
 	}
 }
 
-// The figures of README's results are those that the verdicts compute.
-func TestReadmeHasTheResults(t *testing.T) {
-	results, _ := published(t)
-	b, err := newBook(results)
+// The entries of the log that pages name exist. Caught when planted: a title with another word.
+func TestNamedEntriesAreInTheLog(t *testing.T) {
+	log, err := os.ReadFile(filepath.Join("..", "..", "docs", "log.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	averages := func(family string) (best, overSeeds float64) {
-		table1 := paper.Table1()
-		row, _ := table1.Row(family)
-		a := averageBabi(b.babiTasks(table1, row))
-		return a.best, a.overSeeds
-	}
-	best, overSeeds := averages("babi-10k-single")
-	transformer, ofTransformers := averages("babi-10k-single-transformer")
-	exchanged, ofExchanged := averages("babi-1k-single-renamed")
-	alike, ofAlike := averages("babi-1k-single-renamed-transformer")
-	few, ofFew := averages("babi-1k-single")
-	fewAlike, ofFewAlike := averages("babi-1k-single-transformer")
-	percent := func(overSeeds, best float64) string { return fmt.Sprintf("%.2f %% (%.2f %%)", overSeeds, best) }
-	joint := func(family string) string {
-		best, overSeeds := averages(family)
-		if len(b.of(family, "joint")) > 1 {
-			return percent(overSeeds, best)
-		}
-		return fmt.Sprintf("%.2f %%", best)
-	}
-	published := func(setting string) string { // the paper's errors
-		return fmt.Sprintf("| %.2f %% | %.1f %% |", paper.PublishedBabi("babi-"+setting).Average, paper.PublishedBabi("babi-"+setting+"-transformer").Average)
-	}
-	withTaskThree := func(family string) float64 { // mean error of all tasks over their seeds
-		table1 := paper.Table1()
-		row, _ := table1.Row(family)
-		var errors []float64
-		for _, s := range b.babiTasks(table1, row) {
-			errors = append(errors, mean(s.seeds))
-		}
-		if len(errors) != len(paper.BabiTasks) {
-			t.Errorf("%s has %d tasks", family, len(errors))
-		}
-		return mean(errors)
-	}
-	means := func(family string) string { // mean sequence accuracies over the seeds of table 4
-		var list []string
-		for _, c := range paper.Table4().Columns {
-			list = append(list, fmt.Sprintf("%.3f", mean(sequenceAccuracies(b.of(family, c.Name), "length 400"))))
-		}
-		return strings.Join(list, ", ")
-	}
-	selected := func(family string) string { // sequence accuracies of the selected seeds of table 4
-		var list []string
-		for _, c := range paper.Table4().Columns {
-			a, _ := b.sequenceValue(family, c.Name, "length 400")
-			list = append(list, fmt.Sprintf("%.3f", a.Value()))
-		}
-		return strings.Join(list, ", ")
-	}
-	bleu := func(column string) (ours, theirs string) {
-		of := func(family string) string {
-			return spread("%.2f", sample(b.of(family, column), "test_2016_flickr", "BLEU"))
-		}
-		return of("translation"), of("translation-transformer")
-	}
-	extended := func(set string) string { // means over the seeds of the block with more updates
-		var list []string
-		for _, c := range paper.Table4().Columns {
-			list = append(list, fmt.Sprintf("%.2f", 100*mean(sequenceAccuracies(b.of("algorithmic-extended", c.Name), set))))
-		}
-		return and(list)
-	}
-	additions := func(family, format string) string { // the worst and the best seed of five
-		list := sequenceAccuracies(b.of(family, "addition"), "length 400")
-		if len(list) != 5 {
-			t.Errorf("%s: %d seeds of addition", family, len(list))
-		}
-		return fmt.Sprintf(format, slices.Min(list), slices.Max(list))
-	}
-	lower, lowerTransformer := bleu("multi30k")
-	raw, rawTransformer := bleu("multi30k-raw")
-	for _, want := range []string{
-		fmt.Sprintf("%s %s | %s |", published("10k-single"), percent(overSeeds, best), percent(ofTransformers, transformer)),
-		fmt.Sprintf("%s %s | %s |", published("10k-joint"), joint("babi-10k-joint"), joint("babi-10k-joint-transformer")),
-		fmt.Sprintf("%s %s | %s |\n| the same, words exchanged | | | %s | %s |", published("1k-single"), percent(ofFew, few), percent(ofFewAlike, fewAlike), percent(ofExchanged, exchanged), percent(ofAlike, alike)),
-		fmt.Sprintf("%s %s | %s |\n| the same, words exchanged | | | %s | %s |", published("1k-joint"), joint("babi-1k-joint"), joint("babi-1k-joint-transformer"),
-			joint("babi-1k-joint-renamed"), joint("babi-1k-joint-renamed-transformer")),
-		fmt.Sprintf("With it, our models have %.2f and %.2f %% (one model: %.2f and %.2f %%).", withTaskThree("babi-10k-single"), withTaskThree("babi-10k-single-transformer"),
-			withTaskThree("babi-10k-joint"), withTaskThree("babi-10k-joint-transformer")),
-		fmt.Sprintf("| %s | %s | %s |", publishedSequences(paper.Table4(), "algorithmic-paper"), publishedSequences(paper.Table4(), "algorithmic-transformer"), selected("algorithmic-paper")),
-		fmt.Sprintf("| %s (%s) | %s (%s) |", means("algorithmic"), selected("algorithmic"), means("algorithmic-alike-transformer"), selected("algorithmic-alike-transformer")),
-		fmt.Sprintf("| %s | %s |", selected("algorithmic-paper"), selected("algorithmic-transformer")),
-		fmt.Sprintf("has %s %% of 10,000 sequences of 400 symbols right, and %s %% of 1,000 of 800 symbols", extended("length 400, 10,000 sequences"), extended("length 800, 1,000 sequences")),
-		fmt.Sprintf("| %s | %s |", lower, lowerTransformer),
-		fmt.Sprintf("a single step has %s, and an LSTM %s (copy with Adam and other validation sequences: %.3f).", means("algorithmic-alike-one-step"), means("algorithmic-alike-lstm"),
-			mean(sequenceAccuracies(b.of("algorithmic-adam-lstm", "copy"), "length 400"))),
-		fmt.Sprintf("the Universal Transformer has %s and the Transformer %s.", raw, rawTransformer),
-		fmt.Sprintf("in addition its five seeds have %s right, those of the Universal Transformer %s, and no test", additions("algorithmic-alike-transformer", "%.2f to %.3f"), additions("algorithmic", "%.3f to %.3f")),
-		fmt.Sprintf("addition at 800 is %.3f for the Universal Transformer and %.3f for the Transformer.", mean(sequenceAccuracies(b.of("algorithmic", "addition"), "length 800")),
-			mean(sequenceAccuracies(b.of("algorithmic-alike-transformer", "addition"), "length 800"))),
-		sum(slices.Concat(b.judgeAll(tableClaims()), b.judgeAll(claims()))) + ". Every figure",
-	} {
-		if !bytes.Contains(readme, []byte(want)) {
-			t.Errorf("README lacks %q", want)
+	for family, entry := range paper.BabiChosen {
+		if !strings.Contains(string(log), "\n## "+entry+"\n") {
+			t.Errorf("%s: docs/log.md has no entry %q", family, entry)
 		}
 	}
 }

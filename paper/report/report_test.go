@@ -112,6 +112,23 @@ func TestBabi(t *testing.T) {
 	}
 }
 
+// Means of counts whose last digit is a 5 are rounded up, and the row with halting whose pool differs is marked. By hand: (19 · 325 + 327) of
+// 40,000 are 16.255 %. Caught when planted: no mark; the binary fraction rounded, which is below 16.255.
+func TestBabiCells(t *testing.T) {
+	var results []sweep.Result
+	for task := 1; task <= 20; task++ {
+		wrong := 325
+		if task == 20 {
+			wrong = 327
+		}
+		results = append(results, result(t, fmt.Sprintf("babi-1k-single-renamed-adaptive/task%02d", task), 1, 1, &measure.Babi{
+			TrainingQuestions: 900, Validation: measure.Errors{Questions: 100, Wrong: 1},
+			Tests: []measure.BabiTest{{Task: task, Errors: measure.Errors{Questions: 2000, Wrong: wrong}}},
+		}))
+	}
+	render(t, results, "|  | ours, best seed by validation | not run | not run | not run | 16.26 (20/20)† | not run | not run |", "| 16.26, 1 seed† |")
+}
+
 // Nineteen of twenty tasks are not the paper's average, however small it is. Of three seeds with the same validation errors and no recorded
 // cross entropy the first counts, and the range tells of the others: of task 2 1.0 (.2 to 1.0), without the seed with more validation
 // errors, of the others 0. 1 / 19 = .053, .2 / 19 = .0105, (1 + .2 + 8) / 3 / 19 = .161. Caught when planted: 19 tasks reproduced; the

@@ -10,7 +10,8 @@ import (
 	"universal-transformer/paper/measure"
 )
 
-// sizes writes the parameters and the training time of every cell with runs; those of table 1 of every row, without runs on a stand-in.
+// sizes writes the parameters and the training time of every cell with runs; those of table 1 of every row, without runs on a
+// stand-in among others.
 func (p *page) sizes(t paper.Table) {
 	var rows [][]string
 	var machines []string
@@ -22,7 +23,10 @@ func (p *page) sizes(t paper.Table) {
 		}
 	}
 	for _, r := range t.Rows {
-		runs := slices.DeleteFunc(p.book.row(t, r), onStandIn)
+		runs := p.book.row(t, r)
+		if len(r.Columns) > 1 {
+			runs = slices.DeleteFunc(runs, onStandIn)
+		}
 		if len(runs) == 0 {
 			continue
 		}

@@ -1,0 +1,116 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"universal-transformer/paper"
+)
+
+// The figures of README's results are those that the verdicts compute.
+func TestReadmeHasTheResults(t *testing.T) {
+	results, _ := published(t)
+	b, err := newBook(results)
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := sum(slices.Concat(b.judgeAll(tableClaims()), b.judgeAll(claims()))) + ". Every figure"
+	for _, want := range slices.Concat(readmeBabi(t, b), readmeSequences(t, b), readmeTranslation(b), []string{verdicts}) {
+		if !bytes.Contains(readme, []byte(want)) {
+			t.Errorf("README lacks %q", want)
+		}
+	}
+}
+
+// readmeBabi returns what README says of table 1.
+func readmeBabi(t *testing.T, b book) []string {
+	ours := func(family string) string { // mean over seeds, and the best seed by validation
+		a := averageBabi(b.babiRow(family))
+		return halvesUp("%.2f %%", a.overSeeds) + halvesUp(" (%.2f %%)", a.best)
+	}
+	models := func(setting string) string {
+		return fmt.Sprintf("%s | %s |", ours(setting), ours(setting+"-transformer"))
+	}
+	row := func(setting string) string {
+		return fmt.Sprintf("| %.2f %% | %.1f %% | %s", paper.PublishedBabi(setting).Average, paper.PublishedBabi(setting+"-transformer").Average, models(setting))
+	}
+	exchanged := func(setting string) string {
+		return row(setting) + "\n| the same, words exchanged | | | " + models(setting+"-renamed")
+	}
+	withTaskThree := func(family string) string { // mean error of all tasks over their seeds
+		var errors []float64
+		for _, s := range b.babiRow(family) {
+			errors = append(errors, mean(s.seeds))
+		}
+		if len(errors) != len(paper.BabiTasks) {
+			t.Errorf("%s has %d tasks", family, len(errors))
+		}
+		return halvesUp("%.2f", mean(errors))
+	}
+	return []string{
+		row("babi-10k-single"), row("babi-10k-joint"), exchanged("babi-1k-single"), exchanged("babi-1k-joint"),
+		fmt.Sprintf("With it, our models have %s and %s %% (one model: %s and %s %%).", withTaskThree("babi-10k-single"), withTaskThree("babi-10k-single-transformer"),
+			withTaskThree("babi-10k-joint"), withTaskThree("babi-10k-joint-transformer")),
+	}
+}
+
+// readmeSequences returns what README says of table 4.
+func readmeSequences(t *testing.T, b book) []string {
+	of := func(family, column, set string) []float64 { return sequenceAccuracies(b.of(family, column), set) }
+	columns := func(format string, value func(column string) float64) (list []string) {
+		for _, c := range paper.Table4().Columns {
+			list = append(list, fmt.Sprintf(format, value(c.Name)))
+		}
+		return list
+	}
+	means := func(family string) string { // over seeds
+		return strings.Join(columns("%.3f", func(column string) float64 { return mean(of(family, column, "length 400")) }), ", ")
+	}
+	selected := func(family string) string { // of the selected seeds
+		return strings.Join(columns("%.3f", func(column string) float64 {
+			a, _ := b.sequenceValue(family, column, "length 400")
+			return a.Value()
+		}), ", ")
+	}
+	extended := func(set string) string { // means over the seeds of the block with more updates
+		return and(columns("%.2f", func(column string) float64 { return 100 * mean(of("algorithmic-extended", column, set)) }))
+	}
+	additions := func(family, format string) string { // the worst and the best seed of five
+		list := of(family, "addition", "length 400")
+		if len(list) != 5 {
+			t.Errorf("%s: %d seeds of addition", family, len(list))
+		}
+		return fmt.Sprintf(format, slices.Min(list), slices.Max(list))
+	}
+	return []string{
+		fmt.Sprintf("| %s | %s | %s |", publishedSequences(paper.Table4(), "algorithmic-paper"), publishedSequences(paper.Table4(), "algorithmic-transformer"), selected("algorithmic-paper")),
+		fmt.Sprintf("| %s (%s) | %s (%s) |", means("algorithmic"), selected("algorithmic"), means("algorithmic-alike-transformer"), selected("algorithmic-alike-transformer")),
+		fmt.Sprintf("| %s | %s |", selected("algorithmic-paper"), selected("algorithmic-transformer")),
+		fmt.Sprintf("has %s %% of 10,000 sequences of 400 symbols right, and %s %% of 1,000 of 800 symbols", extended("length 400, 10,000 sequences"), extended("length 800, 1,000 sequences")),
+		fmt.Sprintf("a single step has %s, and an LSTM %s (copy with Adam and other validation sequences: %.3f).", means("algorithmic-alike-one-step"), means("algorithmic-alike-lstm"),
+			mean(of("algorithmic-adam-lstm", "copy", "length 400"))),
+		fmt.Sprintf("in addition its five seeds have %s right, those of the Universal Transformer %s, and no test", additions("algorithmic-alike-transformer", "%.2f to %.3f"), additions("algorithmic", "%.3f to %.3f")),
+		fmt.Sprintf("addition at 800 is %.3f for the Universal Transformer and %.3f for the Transformer.", mean(of("algorithmic", "addition", "length 800")),
+			mean(of("algorithmic-alike-transformer", "addition", "length 800"))),
+	}
+}
+
+// readmeTranslation returns what README says of Multi30k.
+func readmeTranslation(b book) []string {
+	bleu := func(family, column string) string {
+		return spread("%.2f", sample(b.of(family, column), "test_2016_flickr", "BLEU"))
+	}
+	return []string{
+		fmt.Sprintf("| %s | %s |", bleu("translation", "multi30k"), bleu("translation-transformer", "multi30k")),
+		fmt.Sprintf("the Universal Transformer has %s and the Transformer %s.", bleu("translation", "multi30k-raw"), bleu("translation-transformer", "multi30k-raw")),
+	}
+}
