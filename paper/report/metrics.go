@@ -32,8 +32,8 @@ func sample(runs []run, set, name string) []float64 {
 }
 
 // metrics writes a table whose cells are metrics of test sets: that of the paper, or that of the details. Columns with the same figures share
-// one table.
-func (p *page) metrics(t paper.Table, detail bool) {
+// one table. remark follows the times of updates.
+func (p *page) metrics(t paper.Table, detail bool, remark string) {
 	groups := p.alike(t, detail)
 	for i, group := range groups {
 		for _, c := range group {
@@ -63,7 +63,7 @@ func (p *page) metrics(t paper.Table, detail bool) {
 			}
 		}
 		if text := p.updateTimes(t, ownRow(t)); text != "" && i == len(groups)-1 && !detail {
-			p.printf("- %s.%s\n", text, p.lastCheckpoints(t))
+			p.printf("- %s.%s\n", text, remark)
 		}
 		if text := families(p.book.comparisons(t, ownRow(t))); text != "" && i == len(groups)-1 {
 			p.printf("- p-values of this table are corrected by Holm's method for its %s, those of its page of measurements included.\n", text)
@@ -183,12 +183,7 @@ func (p *page) metricRows(t paper.Table, c paper.Column) {
 }
 
 // source returns the source of published figures.
-func source(t paper.Table) string {
-	if t.Number == 7 {
-		return "published"
-	}
-	return "paper"
-}
+func source(t paper.Table) string { return cmp.Or(t.Source, "paper") }
 
 // baselineRows writes the rows without a model.
 func (p *page) baselineRows(t paper.Table, c paper.Column) (rows [][]string) {

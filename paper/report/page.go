@@ -63,7 +63,7 @@ func Render(in Input, folder string, has func(file string) bool) (Pages, error) 
 	front.verdicts()
 	for _, t := range paper.All() {
 		front.heading(t)
-		front.table(t)
+		layouts[t.Number].section(front, t)
 		details := &page{book: b, files: pages.Files, has: has}
 		details.details(t)
 		pages.Files[t.Name()+".md"] = details.text.Bytes()
@@ -131,37 +131,13 @@ func (p *page) exceptions(t paper.Table) {
 	}
 }
 
-// table writes the section of a table in the paper's layout.
-func (p *page) table(t paper.Table) {
-	switch t.Number {
-	case 1:
-		p.babi(t)
-	case 4, 5, 6:
-		p.sequences(t, false)
-	case 7:
-		p.wmt14()
-		p.metrics(t, false)
-	default:
-		p.metrics(t, false)
-	}
-}
-
 // details writes the page of a table.
 func (p *page) details(t paper.Table) {
 	p.printf("# Table %d: %s\n\nAll measurements of [RESULTS.md](../RESULTS.md), section table %[1]d.\n\n", t.Number, t.Title)
 	p.exceptions(t)
 	p.searches(t)
 	p.further(t)
-	switch t.Number {
-	case 1:
-		p.babiDetails(t)
-	case 4, 5, 6:
-		p.sequencesDetails(t)
-	case 7:
-		p.translationDetails(t)
-	default:
-		p.metricsDetails(t)
-	}
+	layouts[t.Number].details(p, t)
 	p.curves(t)
 	p.sizes(t)
 	p.otherValues(t)
@@ -176,7 +152,7 @@ func (p *page) further(t paper.Table) {
 	}
 	if slices.ContainsFunc(t.Columns, func(c paper.Column) bool { return c.Detail }) {
 		p.printf("## Further settings\n\n%s marks the difference from a model that was not trained alike.\n\n", exception)
-		p.metrics(t, true)
+		p.metrics(t, true, "")
 	}
 }
 

@@ -33,7 +33,6 @@ func sequenceAccuracies(runs []run, set string) []float64 {
 
 // sequences writes a table whose cells are decoded sequences, block by block: the rows of the paper's layout, or those of the details.
 func (p *page) sequences(t paper.Table, detail bool) {
-	all := t
 	t.Rows = slices.DeleteFunc(slices.Clone(t.Rows), func(r paper.Row) bool { return r.Detail != detail })
 	for _, block := range blocks(t) {
 		if block != "" {
@@ -73,16 +72,15 @@ func (p *page) sequences(t paper.Table, detail bool) {
 			}
 		}
 	}
-	if t.Number == 6 && !detail {
-		p.limitsLine(t)
+}
+
+// lengthLinks links the charts of accuracy by length, and names the tests at more lengths.
+func (p *page) lengthLinks(t paper.Table) {
+	p.printf("Accuracy by length:")
+	for _, c := range t.Columns {
+		p.printf(" [%s](%s/%s)", c.Title, p.folder, lengthFigure(c))
 	}
-	if t.Number == 4 && !detail {
-		p.printf("Accuracy by length:")
-		for _, c := range t.Columns {
-			p.printf(" [%s](%s/%s)", c.Title, p.folder, lengthFigure(c))
-		}
-		p.printf(".%s%s\n\n", p.largerTests(all), p.logged(t))
-	}
+	p.printf(".%s%s\n\n", p.largerTests(t), p.logged(t))
 }
 
 // blocks returns the headings of a table's blocks of rows, in order.

@@ -10,20 +10,26 @@ import (
 	"universal-transformer/paper/measure"
 )
 
-// sequencesDetails writes the page of table 4, 5 or 6.
-func (p *page) sequencesDetails(t paper.Table) {
+// notesOfRows says what the rows of each block are.
+func (p *page) notesOfRows(t paper.Table) {
 	if slices.ContainsFunc(t.Rows, func(r paper.Row) bool { return r.Note != "" }) {
 		p.printf("## The rows\n\n")
 	}
 	for _, block := range blocks(t) {
 		p.rowNotes(t, block)
 	}
-	if t.Number == 4 {
-		p.printf("## Accuracy by length\n\n")
-		for _, c := range t.Columns {
-			p.byLength(t, c)
-		}
+}
+
+// lengths draws accuracy by length, a chart for each column.
+func (p *page) lengths(t paper.Table) {
+	p.printf("## Accuracy by length\n\n")
+	for _, c := range t.Columns {
+		p.byLength(t, c)
 	}
+}
+
+// kindsOfColumns writes accuracy and steps by kind.
+func (p *page) kindsOfColumns(t paper.Table) {
 	p.printf("## By kind\n\nSequence accuracy of the seed with the lowest validation cross entropy, and after a semicolon the lowest of several seeds; for adaptive models, the mean number of encoder and decoder steps in parentheses.\n\n")
 	for _, c := range t.Columns {
 		if kinds := p.kinds(t, c); len(kinds) > 0 {
@@ -33,11 +39,6 @@ func (p *page) sequencesDetails(t paper.Table) {
 			p.ponderFigures(t, c)
 		}
 	}
-	p.loggedDetails(t)
-	if t.Number == 6 {
-		p.limits(t)
-	}
-	p.allSets(t)
 }
 
 // lengthFigure returns the file name of a column's chart of accuracy by length.

@@ -99,7 +99,7 @@ func TestLargerTests(t *testing.T) {
 	pages := render(t, []sweep.Result{
 		withSet(t, decoded(t, "algorithmic-extended/addition", 1, 998), large, 9980, 10_000), withSet(t, decoded(t, "algorithmic-extended/addition", 2, 1000), large, 9995, 10_000),
 		withSet(t, decoded(t, "algorithmic-extended/copy", 1, 1000), "length 800, 1,000 sequences", 998, 1000),
-	}, "selected seeds ([block](results/table4.md)): copy (n = 1) 998 of 1,000 at length 800; addition (n = 2) 9,995 of 10,000 at length 400 (mean 99.88 %).\n")
+	}, "selected seeds ([block](results/table4.md)): copy (n = 1) 998 of 1,000 at length 800; addition (n = 2) 9,995 of 10,000 at length 400 (mean 99.88 %). ")
 	if strings.Count(string(pages.Results), "half as many updates again, selected") != 1 {
 		t.Error("the sentence stands more than once")
 	}
