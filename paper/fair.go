@@ -107,7 +107,7 @@ var (
 	}
 	latePonder = Unequal{
 		Fields: []string{"training.ponder.delay", "training.ponder.weight"},
-		Why:    "they exist only with halting; with the cost of the authors' code from the start and at most six steps, task 19 was not learned. Its halting, too, differs from that of the other settings: at most four steps instead of six, and a bias of -3 instead of 1",
+		Why:    "they have an effect only with halting; with the cost of the authors' code from the start and at most six steps, task 19 was not learned. Its halting, too, differs from that of the other settings: at most four steps instead of six, and a bias of -3 instead of 1",
 	}
 	meanPool = Unequal{
 		Fields: []string{"model.pool"},

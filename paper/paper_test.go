@@ -34,6 +34,31 @@ func TestCellsNameRecipes(t *testing.T) {
 	}
 }
 
+// The depths of table 1 are those of its recipes. Caught when planted: another limit of joint models; three steps.
+func TestBabiDepths(t *testing.T) {
+	for _, s := range BabiSettings {
+		name := "babi-" + s.Name
+		column := "/task01"
+		if s.Joint {
+			column = "/joint"
+		}
+		of := func(model, field string) float64 {
+			steps, _ := recipes.MustRun(name + model + column).Fields()["model.classifier.halting."+field].(float64)
+			return steps
+		}
+		most := map[bool]float64{true: 4, false: 6}[s.Name == "10k-joint"]
+		if got := of("-adaptive", "frozen.max_steps"); got != most {
+			t.Errorf("%s halts after at most %v steps, not %v", name, got, most)
+		}
+		if own, other := of("", "fixed.steps"), of("-transformer", "fixed.steps"); own != 4 || other != 4 {
+			t.Errorf("%s: the Universal Transformer has %v steps, the Transformer %v layers", name, own, other)
+		}
+	}
+	if BabiDepths != "UT with dynamic halting takes at most 6 steps (10k joint: 4), the other models 4" {
+		t.Error(BabiDepths)
+	}
+}
+
 // The preface of tables 5 and 6 has the widths of their recipes.
 func TestWidthsInPreface(t *testing.T) {
 	for _, table := range []Table{Table5(), Table6()} {

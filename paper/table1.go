@@ -75,9 +75,10 @@ func Table1() Table {
 		Preface: "Test error in percent; a task with an error above 5 % has failed. A tenth of the training stories is used for validation, which " +
 			"selects the checkpoint of each run and the best seed; the test set is evaluated once per run, afterwards. The paper takes the best of 10 seeds, " +
 			"and its authors' code trains models of width 128 for 100,000 updates. The paper calls its ± a variance; ours is the standard deviation over seeds. " +
-			"The Transformer has as many layers as the Universal Transformer has steps, each with weights of its own: 3.5 to 3.8 times as many parameters.",
-		Seen: []string{"checkpoints and seeds were selected on validation data. Some test errors were known while the configurations were developed; " +
-			"results/table1.md lists them. Rows that it does not list took their settings from the Universal Transformer of the same setting or, with simulated stories, from 10k, single."},
+			"The Transformer has as many layers as the Universal Transformer has steps, each with weights of its own: 3.5 to 3.8 times as many parameters. " + BabiDepths + ".",
+		Depths: BabiDepths,
+		Seen: []string{"checkpoints and seeds were selected on validation data. Some test errors were known while the configurations were developed; one choice, of 1k, joint, was made against validation. " +
+			"results/table1.md lists both. Rows that it does not list took their settings from the Universal Transformer of the same setting or, with simulated stories, from 10k, single."},
 	}
 	for n, name := range BabiTasks {
 		t.Columns = append(t.Columns, Column{Name: fmt.Sprintf("task%02d", n+1), Title: name})
@@ -97,6 +98,9 @@ func Table1() Table {
 	t.Rows = append(t.Rows, babiRows(BabiSimulated+renamed, "10k, task 3 from simulated stories, words exchanged", []string{"task03"})...)
 	return t
 }
+
+// BabiDepths says how the depths of the models of table 1 differ. A test compares it with the recipes.
+const BabiDepths = "UT with dynamic halting takes at most 6 steps (10k joint: 4), the other models 4"
 
 // babiRows returns the rows of the three models. The names of their recipes begin with prefix.
 func babiRows(prefix, block string, columns []string) (rows []Row) {
@@ -124,11 +128,11 @@ func babiUnequal(prefix string) []Unequal {
 // BabiSeen lists the test errors that were known before the configuration of a row was final.
 var BabiSeen = map[string]string{
 	"babi-10k-single": "19 tasks without weight decay, 3.06 on average; task 2 with other batches and positions; task 17 with other convolutions; all tasks with Adam, 1.92 over three seeds " +
-		"because two of them did not learn task 16; Muon was then chosen by validation on tasks 16 and 17",
+		"because two of them did not learn task 16; Muon was then chosen by validation on task 16, against the runs with Adam",
 	"babi-10k-joint": "with Adam, 2.85 over 19 tasks, without weight decay 3.6 on average; with Muon, 32 rows and 60,000 updates 3.57, with 128 rows and 30,000 updates 2.29, where only " +
 		"task 16 failed; the visits of tasks 16 and 17 were then chosen by validation",
 	"babi-10k-single-adaptive": "tasks 1, 2, 7 and 8 without weight decay, 0.0, 2.6, 1.4 and 0.3; all tasks with Adam, reading the answer from the mean over all positions, 3.48 " +
-		"with tasks 16 and 17 not learned; Muon and the position of the question were then chosen by validation on these two tasks",
+		"with tasks 16 and 17 not learned; Muon and the position of the question were then chosen by validation on task 16",
 	"babi-10k-single-transformer": "all tasks with Adam, 0.18 over three seeds",
 	"babi-10k-joint-adaptive": "with Adam, reading the answer from the mean over all positions, 4.84 over 19 tasks; without weight decay, reading it from the position of the question, 7.2 on average; with Muon, at most six steps and a cost from the start, 0.69, " +
 		"where only task 19 failed; the limit, the bias and the late cost were then chosen by validation",
@@ -138,7 +142,7 @@ var BabiSeen = map[string]string{
 	"babi-1k-single-renamed-adaptive":     "the settings are those of babi-1k-single-renamed, whose choice knew the error listed there, but for the mean over all positions, which the authors' code reads",
 	"babi-1k-joint-renamed":               "the settings are those of babi-10k-joint, whose choice knew the errors listed there",
 	"babi-10k-simulated-renamed-adaptive": "babi-10k-simulated-adaptive, 11.1; words were exchanged because it does not solve the task",
-	"babi-1k-joint":                       "with weight decay, 12.9 on average; it was dropped against validation, where it has fewer errors, 11.6 instead of 13.2, and the three rows of this setting have that choice",
+	"babi-1k-joint":                       "with weight decay, 12.9 on average; it was dropped against validation, where it has fewer errors, 11.6 instead of 13.2, and the three rows of this setting have that choice (docs/log.md, 2026-11-22 · bAbI with 1,000 questions: weight decay helps late)",
 }
 
 // babiPublished holds the paper's table 1 and the tables of appendix C, by row.
@@ -182,6 +186,5 @@ var babiPublished = map[string]Babi{
 var BabiChosen = map[string]string{
 	"babi-10k-joint":          "2026-11-29 · Table 1, jointly: four visits of task 16 an epoch learn it in 20,000 updates; task 17 then needs more, too",
 	"babi-10k-joint-adaptive": "2026-11-30 · Table 1, joint training with halting: .17 and .19 % with at most four steps and a late cost",
-	"babi-1k-joint":           "2026-11-22 · bAbI with 1,000 questions: weight decay helps late",
 	"babi-1k-single-renamed":  "2026-11-27 · bAbI with 1,000 questions: names exchanged at half of the visits, and tasks 13 and 16 are learned",
 }

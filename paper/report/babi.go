@@ -113,8 +113,14 @@ func standsFor(file string) int {
 	return n
 }
 
-// standInSize describes the stand-in that a task was trained on by its size: "from 1,925 questions".
-func (s babiTask) standInSize() string { return "from " + count(s.standInQuestions, "question") }
+// standInSize describes the stand-in that a task was trained on by its size: "from 1,925 questions", "from 10,000 simulated questions".
+func (s babiTask) standInSize() string {
+	kind := "question"
+	if strings.Contains(s.standIn, "simulated") {
+		kind = "simulated question"
+	}
+	return "from " + count(s.standInQuestions, kind)
+}
 
 // ownFiles returns the tasks that were trained on their own files, not on a stand-in.
 func ownFiles(list []babiTask) []babiTask {
@@ -176,7 +182,7 @@ func babiSizes(t paper.Table) string {
 
 // babi writes table 1 in the paper's layout.
 func (p *page) babi(t paper.Table) {
-	p.printf("Average error over the tasks (failed tasks of how many). Our averages leave out tasks without a result and tasks trained on other files. If several seeds have equally few validation errors, the one with the lowest validation cross entropy is taken, or the first of them if one has no cross entropy recorded. The range has the average error if the best of them, or the worst, is taken in each task. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
+	p.printf("Average error over the tasks (failed tasks of how many). Our averages leave out tasks without a result and tasks trained on other files. If several seeds have equally few validation errors, the one with the lowest validation cross entropy (without label smoothing) is taken, or the first of them if one has no cross entropy recorded. The range has the average error if the best of them, or the worst, is taken in each task. Our models are smaller than the authors', or trained for less: %s.\n\n", babiSizes(t))
 	head := []string{"model", ""}
 	for _, s := range paper.BabiSettings {
 		head = append(head, s.Title)
@@ -200,8 +206,8 @@ func (p *page) babi(t paper.Table) {
 	for _, text := range p.standIns(t) {
 		p.printf("- %s\n", text)
 	}
-	p.printf("- Words exchanged: at half of the visits of a training question, the people, places and objects of its story and answer are exchanged one-to-one, and words of its facts "+
-		"are always replaced by synonyms, in a new way each time, by the lists in task/babi/renaming.go. Only words that occur in the task's training stories take part. Validation and "+
+	p.printf("- Words exchanged: at half of the visits of a training question, the people, places and objects of its story and answer are exchanged one-to-one (in task 16 people, objects and colours, in tasks 15 and 20 only people, in task 11 men and women apart), and words of its facts "+
+		"are at every visit drawn anew among their synonyms, by the lists in task/babi/renaming.go. Only words that occur in the task's training stories take part. Validation and "+
 		"test questions stay as they are. The paper does not do this; its figures are repeated for comparison. These models were also [trained otherwise](%[1]s#training-where-words-are-exchanged): the difference from the columns without exchanged words is not due to the words alone. An [ablation](%[1]s#ablation-of-exchanged-words) of three tasks says what each part does.\n"+
 		"- 10k, joint, and 1k, joint, words exchanged: an epoch visits the training questions of tasks 16 and 17 four times and all others once, for all three models. The paper says nothing of the kind. 1k, single, words exchanged: UT with dynamic halting reads the answer from the mean over all positions, as the authors' code does; all other models read it from the position of the question.\n", path.Join(p.folder, "table1.md"))
 	p.printf("- In the published files, some test questions also occur, word for word and with all their facts, in the 10k training file: " +

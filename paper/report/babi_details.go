@@ -45,7 +45,28 @@ func (p *page) babiCaveats(t paper.Table) {
 			p.printf("- %s: %s.\n", r.Family, entry)
 		}
 	}
-	p.printf("\nA run's checkpoint is the one with the most right validation answers, and of equals the one with the lowest cross entropy. Models with few questions overfit: their cross entropy rises while more answers become right. In %s, the lowest cross entropy decides.\n\n", and(chosenByEntropy(t)))
+	p.printf("\nA run's checkpoint is the one with the most right validation answers, and of equals the one with the lowest cross entropy of the smoothed targets of training. Models with few questions overfit: their cross entropy rises while more answers become right. "+
+		"In %s, the lowest cross entropy of smoothed targets decides. Cross entropies on this page are without smoothing, and so is that which breaks ties between seeds.%s\n\n", and(chosenByEntropy(t)), p.otherCriteria(t))
+}
+
+// otherCriteria names the rows with runs of earlier versions, whose checkpoints were chosen otherwise; "" if there are none.
+func (p *page) otherCriteria(t paper.Table) string {
+	var texts []string
+	for _, r := range t.Rows {
+		runs, earlier := p.book.row(t, r), 0
+		for _, run := range runs {
+			if strings.Contains(run.ChosenBy, "ponder") {
+				earlier++
+			}
+		}
+		if earlier > 0 {
+			texts = append(texts, fmt.Sprintf("%d of %s of %s", earlier, count(len(runs), "run"), r.Family))
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return " Version 0.1 trained " + and(texts) + ", with the same configurations; of checkpoints with equally many right answers it took the one with the lowest ponder time first, which at fixed depth is equal, and it kept no curves."
 }
 
 // chosenByEntropy returns the rows whose checkpoints are chosen by cross entropy.
@@ -247,24 +268,31 @@ func (p *page) storyFigures(t paper.Table) {
 		"The stories shown in the paper, processed by the best seed of their task; models that solve the task come first, and titles have the test error of the task. " +
 		"Figure 3 shows the number of steps of each position for the story of figure 8, because the paper does not print the story of its figure 3. " +
 		"The others show the attention of the question to the facts, with one colour per head.\n\n")
+	var lost []string
 	for _, f := range append([]babi.Printed{{Figure: 3, Task: 3}}, babi.Stories...) {
 		var found []babiTask
 		for _, r := range t.Rows {
 			for _, s := range p.book.babiTasks(t, r) {
-				if s.task == f.Task && p.has(s.header.Beside(measure.StoryFigure(f.Figure))) {
+				switch {
+				case s.task != f.Task:
+				case p.has(s.header.Beside(measure.StoryFigure(f.Figure))):
 					found = append(found, s)
+				case r.Adaptive || f.Figure != 3:
+					lost = append(lost, fmt.Sprintf("figure %d, %s", f.Figure, r.Family))
 				}
 			}
 		}
 		slices.SortStableFunc(found, func(a, b babiTask) int { return cmp.Compare(a.best, b.best) })
 		for _, s := range found {
-			family, _, _ := strings.Cut(s.header.Recipe, "/")
-			title := fmt.Sprintf("Figure %d, %s, error %.1f %%", f.Figure, family, s.best)
+			title := fmt.Sprintf("Figure %d, %s, error %.1f %%", f.Figure, s.header.Family(), s.best)
 			if s.standIn != "" {
 				title += ", task 3 " + s.standInSize()
 			}
 			p.printf("%s:\n\n", title)
 			p.link(s.header.Beside(measure.StoryFigure(f.Figure)), title)
 		}
+	}
+	if len(lost) > 0 {
+		p.printf("Of the best seeds of these, no figure was kept: %s.\n\n", strings.Join(lost, "; "))
 	}
 }

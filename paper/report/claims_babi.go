@@ -37,6 +37,9 @@ func judgeBabiModels(model, other string) func(book) judgement {
 		}
 		j := judge(pairs, "%+.2f")
 		why := []string{"percentage points of accuracy, means over seeds", j.why, "corrected p in this order " + and(values)}
+		if model == "-adaptive" {
+			why = append(why, paper.BabiDepths)
+		}
 		if len(single) > 0 {
 			why = append(why, "not counted, because a model has 1 seed: "+and(single))
 		}
@@ -190,7 +193,7 @@ func settingTitle(r paper.Row) string { return plain(r.Block) }
 // plain returns the title of a setting without commas: "10k single".
 func plain(title string) string { return strings.ReplaceAll(title, ",", "") }
 
-// judgeEarlyHalting looks at task 3 of the model with dynamic halting that has the fewest errors in it, all seeds. Models that were trained on a
+// judgeEarlyHalting looks at task 3 of the model with dynamic halting that has the fewest validation errors, all seeds. Models that were trained on a
 // stand-in are not judged; the share of the best one is printed if it solves the task and no other model does.
 func judgeEarlyHalting(b book) judgement {
 	const task, many = 3, 0.1
@@ -208,7 +211,7 @@ func judgeEarlyHalting(b book) judgement {
 		}
 	}
 	j := judgement{ours: fmt.Sprintf("%s (positions of the best seed that halt at step 1, 2, ...: %s)", and(shares), stepsOf(best)), brief: and(shares), verdict: NotReproduced}
-	j.why = fmt.Sprintf("%s, the best model with halting on task 3, %s, best first, test errors %s; many: a tenth", settingTitle(row), count(of, "seed"), and(errors))
+	j.why = fmt.Sprintf("%s, the model with halting that is best on task 3 by validation, %s, best first, test errors %s; many: a tenth", settingTitle(row), count(of, "seed"), and(errors))
 	switch {
 	case best.best > paper.BabiFails:
 		j.verdict, j.reason = NotComparable, "no model with halting solves task 3"
@@ -235,16 +238,17 @@ func stepsOf(s babiTask) string {
 	return strings.Join(steps, " / ")
 }
 
-// bestAdaptive returns the result with dynamic halting that has the lowest error in a task, and its row: of models that were trained on the task's own
+// bestAdaptive returns the result with dynamic halting that has the lowest validation error in a task, and its row: of models of single
+// tasks, because joint models have no validation error of one task, of models that were trained on the task's own
 // file, or of those on a stand-in.
 func (b book) bestAdaptive(task int, standIn bool) (best babiTask, row paper.Row) {
 	t := paper.Table1()
 	for _, r := range t.Rows {
 		for _, s := range b.babiTasks(t, r) {
-			if !r.Adaptive || s.task != task || len(s.ponder) == 0 || (s.standIn != "") != standIn {
+			if !r.Adaptive || slices.Contains(r.Columns, "joint") || s.task != task || len(s.ponder) == 0 || (s.standIn != "") != standIn {
 				continue
 			}
-			if row.Family == "" || s.best < best.best {
+			if row.Family == "" || s.lowest < best.lowest {
 				best, row = s, r
 			}
 		}

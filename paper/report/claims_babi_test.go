@@ -76,7 +76,7 @@ func TestEarlyHalting(t *testing.T) {
 		return pondered(t, family, 3, seed, validation, wrong, 0, 20, 180)
 	}
 	render(t, []sweep.Result{many(1, 2, 5), few(2, 1, 4)}, claim+"not reproduced | in words | 2.5 % and 10.0 % (positions of the best seed that halt at step 1, 2, ...: 1 / 4 / 195) | "+
-		"1k single, the best model with halting on task 3, 2 seeds, best first, test errors 4.0 % and 5.0 %; many: a tenth |")
+		"1k single, the model with halting that is best on task 3 by validation, 2 seeds, best first, test errors 4.0 % and 5.0 %; many: a tenth |")
 	render(t, []sweep.Result{many(1, 1, 4), few(2, 2, 5)}, claim+"not reproduced | in words | 10.0 % and 2.5 % (")
 	render(t, []sweep.Result{many(1, 1, 4), few(2, 2, 5), few(3, 2, 5)}, claim+"contradicted | in words | 10.0 %, 2.5 % and 2.5 % (")
 	render(t, []sweep.Result{many(1, 1, 4), many(2, 2, 5)}, claim+"reproduced | in words | 10.0 % and 10.0 % (")

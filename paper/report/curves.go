@@ -62,7 +62,7 @@ func (p *page) curves(t paper.Table) {
 	if len(runs) == 0 {
 		return
 	}
-	p.printf("## Learning curves\n\nValidation cross entropy in nats per token, on a logarithmic axis; a ring marks the selected checkpoint. Times are by the clock. Label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats. %s", lowestNote)
+	p.printf("## Learning curves\n\nValidation cross entropy in nats per token, on a logarithmic axis; a ring marks the selected checkpoint. Times are by the clock. Where cross entropy selects, it is that of smoothed targets, and its lowest point may be another: label smoothing of 0.1 asks for a probability of about 0.9, which is 0.105 nats. %s", lowestNote)
 	if len(runs) < len(all) {
 		p.printf(" %s of %s recorded a curve; results of earlier versions have none.", thousands(len(runs)), count(len(all), "run"))
 	}

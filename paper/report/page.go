@@ -116,6 +116,9 @@ func unequal(t paper.Table) (text string) {
 // exceptions says how and why rows break the rule of fair comparisons.
 func (p *page) exceptions(t paper.Table) {
 	p.printf("## Fair comparisons\n\n%s.\n\n", t.Rule())
+	if t.Depths != "" {
+		p.printf("%s.\n\n", t.Depths)
+	}
 	found := len(t.Exceptions()) > 0
 	for _, r := range t.Rows {
 		for _, u := range r.Unequal {

@@ -49,7 +49,7 @@ func (p *page) sizes(t paper.Table) {
 		return
 	}
 	p.printf("## Parameters and training times\n\nThousands of parameters; minutes of training per run: the mean of processor times, or ~ of clock times, which include waiting, if fewer than half of the runs recorded processor times. " +
-		"bf16: products in bfloat16; otherwise float32 or not recorded. The limits of updates are equal in a column, except in rows that say otherwise; training may end before.")
+		"Models of one task that were trained on other files than its own are left out. bf16: products in bfloat16; otherwise float32 or not recorded. The limits of updates are equal in a column, except in rows that say otherwise; training may end before.")
 	if len(machines) > 1 {
 		p.printf(" The machines differ or are not recorded, so not all times can be compared.")
 	}
