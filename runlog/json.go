@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 
 	"universal-transformer/internal/strictjson"
 )
@@ -98,10 +99,12 @@ func withVersion(v any) ([]byte, error) {
 // are not a JSON object keep all members, and are rejected when they are decoded. A byte order mark is dropped.
 func withoutVersion(data []byte) []byte {
 	data = strictjson.WithoutMark(data)
-	begin, end, err := member(data, versionKey)
-	if err != nil || !json.Valid(data) {
+	members, _, err := strictjson.Members(data)
+	at := slices.IndexFunc(members, func(m strictjson.Member) bool { return m.Name == versionKey })
+	if err != nil || at < 0 || !json.Valid(data) {
 		return data
 	}
+	begin, end := members[at].Begin, members[at].End
 	blanked := bytes.Clone(data)
 	if after := bytes.TrimLeft(data[end:], " \t\r\n"); bytes.HasPrefix(after, []byte(",")) {
 		end = len(data) - len(after) + 1 // with the comma after it
@@ -114,30 +117,4 @@ func withoutVersion(data []byte) []byte {
 		}
 	}
 	return blanked
-}
-
-var errNoMember = errors.New("no such member")
-
-// member returns the start and end offsets of "key": value in a JSON object.
-func member(data []byte, key string) (begin, end int, err error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
-		return 0, 0, errNoMember
-	}
-	for decoder.More() {
-		before := int(decoder.InputOffset())
-		name, err := decoder.Token()
-		if err != nil {
-			return 0, 0, err
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return 0, 0, err
-		}
-		if name == key {
-			begin = before + bytes.IndexByte(data[before:], '"')
-			return begin, int(decoder.InputOffset()), nil
-		}
-	}
-	return 0, 0, errNoMember
 }
