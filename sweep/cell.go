@@ -208,8 +208,8 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 	if err != nil {
 		return training.Summary{}, err
 	}
-	if !same(c.Run, there) {
-		return training.Summary{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
+	if err := c.checkSame(there); err != nil {
+		return training.Summary{}, err
 	}
 	callbacks.Log, callbacks.Extensions = withoutAdvice(callbacks.Log), c.Run.Extensions()
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -135,7 +136,8 @@ func TestInterruptAfterTheLastCell(t *testing.T) {
 	}
 }
 
-// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is noticed.
+// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is noticed, before
+// others are trained. Caught when planted: a run directory that is only looked at when the cell is run.
 func TestFailuresStayAlone(t *testing.T) {
 	root := t.TempDir()
 	cells := smallCells(t, root)[:2]
@@ -147,7 +149,16 @@ func TestFailuresStayAlone(t *testing.T) {
 	}
 	cells[0].Run.Training.Steps = 61
 	run, got := runner(1)
-	err := run.Run(context.Background(), cells)
+	var first string
+	keep := run.Finished
+	run.Finished = func(o Outcome) {
+		first = cmp.Or(first, o.Cell.Name())
+		keep(o)
+	}
+	err := run.Run(context.Background(), []Cell{cells[1], cells[0]})
+	if first != "one-seed4" {
+		t.Errorf("%s is finished before the other run is checked", first)
+	}
 	if err == nil || !strings.Contains(err.Error(), "one-seed4: ") || !strings.Contains(err.Error(), "a run of another configuration") || got["two-seed4"].Err != nil {
 		t.Errorf("%v, %+v", err, got)
 	}
