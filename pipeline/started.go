@@ -11,9 +11,8 @@ import (
 
 // Started describes a run directory whose training has begun.
 type Started struct {
-	Run   experiment.Run
-	Data  map[string]string // digests of the data of the newest checkpoint, by part; nil without one, or if it does not say
-	InUse bool              // a process writes the run; its checkpoints are not read
+	Run  experiment.Run
+	Data map[string]string // digests of the data of the newest checkpoint, by part; nil without one, if it does not say, or while a process writes the run
 }
 
 // ReadStarted reads a run directory that [Resume] is to continue, without its data, and changes nothing. It returns the errors that Resume would
@@ -26,7 +25,7 @@ func ReadStarted(dir string, x experiment.Extensions) (s Started, err error) {
 	if s.Run, err = readRun(log, x); err != nil {
 		return s, err
 	}
-	if s.InUse = log.InUse(); s.InUse {
+	if log.InUse() { // its checkpoints change
 		return s, nil
 	}
 	if _, err := knownVocabularies(log); err != nil {

@@ -203,7 +203,11 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 		if err := c.pretrained(); err != nil {
 			return training.Summary{}, err
 		}
-		return pipeline.Train(ctx, backend, c.Run, c.Dir(), callbacks)
+		summary, err := pipeline.Train(ctx, backend, c.Run, c.Dir(), callbacks)
+		if errors.Is(err, runlog.ErrExists) && !errors.Is(err, runlog.ErrInUse) { // it was not there a moment ago
+			err = fmt.Errorf("%s: another process has begun this run meanwhile: run this cell again to continue it", c.Dir())
+		}
+		return summary, err
 	}
 	if err != nil {
 		return training.Summary{}, err
