@@ -249,6 +249,7 @@ func (t *openRun) findCheckpoint() error {
 		if err := lost(t.log, err); err != nil {
 			return err
 		}
+		t.callbacks.log("there is no checkpoint: training starts from the beginning")
 		if err := t.initialize(); err != nil {
 			return err
 		}
