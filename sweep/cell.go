@@ -85,7 +85,7 @@ func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 		return r, nil, true, nil
 	}
 	if err := r.Decode(m); err != nil {
-		return r, nil, false, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)
+		return r, nil, false, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, m, true, nil
 }

@@ -54,7 +54,7 @@ func (a Archive) Into(ctx context.Context, folder string) (written []string, err
 		u.folder = staging
 		err := u.read(f)
 		if err == nil && len(u.places) == 0 {
-			err = errors.New("no file of the data set is in it")
+			err = errors.New("no file of the data set is in it: name the archive of this data set, or get it again")
 		}
 		if err == nil && a.Check != nil {
 			err = a.Check(staging)
@@ -122,7 +122,7 @@ func (u *unpacker) makePlaces(folder string) (err error) {
 // read determines the type of the archive by its first bytes, not by its name.
 func (u *unpacker) read(f *os.File) error {
 	r := bufio.NewReaderSize(&reader{ctx: u.ctx, r: f}, 1<<20)
-	if head, _ := r.Peek(4); bytes.Equal(head, []byte("PK\x03\x04")) {
+	if head, _ := r.Peek(4); bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		return u.zip(f)
 	}
 	plain, packed, err := archive.Decompress(r)
@@ -130,7 +130,7 @@ func (u *unpacker) read(f *os.File) error {
 	case err != nil:
 		return damaged(err)
 	case !packed && !strings.HasSuffix(u.name, ".tar"):
-		return errors.New("it is neither gzip, xz nor zip, nor named .tar")
+		return errors.New("it is neither gzip, xz nor zip, nor named .tar: name an archive of one of these kinds")
 	}
 	return u.tar(archive.Limit(plain, maxUnpacked))
 }

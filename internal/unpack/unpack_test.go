@@ -112,6 +112,7 @@ func TestRefuses(t *testing.T) {
 		"neither gzip":                     {"a.txt", "one"},
 		"leads out of the folder":          {"a.tar", tarOf(t, [][2]string{{"set/../../x.txt", "x"}})},
 		"no file of the data set is in it": {"a.tar", tarOf(t, files[2:])},
+		"is in it: name the archive":       {"empty.zip", "PK\x05\x06" + strings.Repeat("\x00", 18)},
 	} {
 		folder := filepath.Join(t.TempDir(), "below", "folder")
 		if _, err := into(t, folder, archived(t, content[0], content[1])); err == nil || !strings.Contains(err.Error(), want) {
