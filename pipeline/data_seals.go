@@ -62,8 +62,8 @@ func sealedDigests(c *runlog.Checkpoint) (digests map[string]string) {
 	return digests
 }
 
-// DataDigests returns the digests of the data that the model was trained with, by part: "training", "validation", "test". It is nil for tasks that
-// read nothing, and for checkpoints of versions that did not record digests.
+// DataDigests returns the digests of the data that the model was trained with, by part: "training", "validation", "test". It is nil for
+// tasks that read nothing, and for checkpoints of versions that did not record digests.
 func (m *Model) DataDigests() map[string]string { return sealedDigests(m.checkpoint) }
 
 // A DataError means that a run's data have changed since its checkpoint was written.

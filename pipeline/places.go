@@ -48,11 +48,11 @@ func dataRoot(log *runlog.Run) (string, error) {
 	return filepath.Join(log.Dir(), filepath.FromSlash(p.RelativeTo)), err
 }
 
-// withFoundFiles returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
-// run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
-// folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training are
-// reported; the path of data that are nowhere is the first of these places. Paths that are not those of the configuration begin in the present
-// working directory, or are absolute where they lead out of it.
+// withFoundFiles returns a run that names its data where they are. A relative path begins in the working directory of training, relative to
+// the run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
+// folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training
+// are reported; the path of data that are nowhere is the first of these places. Paths that are not those of the configuration begin in the
+// present working directory, or are absolute where they lead out of it.
 func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (experiment.Run, error) {
 	from, err := dataRoot(log)
 	if err != nil {
@@ -79,8 +79,8 @@ func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (exp
 	}), nil
 }
 
-// fromHere returns a path as it is written if it is the same from the present working directory, else as one that begins there, or as an absolute one if
-// it leads out of it.
+// fromHere returns a path as it is written if it is the same from the present working directory, else as one that begins there, or as an
+// absolute one if it leads out of it.
 func fromHere(path, written string) string {
 	relative := relativeTo(".", path)
 	switch {

@@ -187,8 +187,9 @@ func TestReadRunOfData(t *testing.T) {
 	}
 }
 
-// Data are named as in the configuration if that path is right from the present working directory, also of a run in a folder beside it; below it by a
-// relative path, and elsewhere by an absolute one. Caught when planted: a path by way of the run directory, such as ../../work/pairs.tsv.
+// Data are named as in the configuration if that path is right from the present working directory, also of a run in a folder beside it;
+// below it by a relative path, and elsewhere by an absolute one. Caught when planted: a path by way of the run directory, such as
+// ../../work/pairs.tsv.
 func TestPathsOfData(t *testing.T) {
 	root := t.TempDir()
 	work, other := filepath.Join(root, "home", "work"), filepath.Join(root, "other")

@@ -15,8 +15,8 @@ type Started struct {
 	Data map[string]string // digests of the data of the newest checkpoint, by part; nil without one, if it does not say, or while a process writes the run
 }
 
-// ReadStarted reads a run directory that [Resume] is to continue, without its data, and changes nothing. It returns the errors that Resume would
-// return for the files of the run, among them [runlog.ErrNotRun].
+// ReadStarted reads a run directory that [Resume] is to continue, without its data, and changes nothing. It returns the errors that Resume
+// would return for the files of the run, among them [runlog.ErrNotRun].
 func ReadStarted(dir string, x experiment.Extensions) (s Started, err error) {
 	log, err := runlog.Open(dir)
 	if err != nil {

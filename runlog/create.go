@@ -12,8 +12,8 @@ import (
 )
 
 // Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is
-// ErrExists if it holds a run, also ErrInUse if a process writes that, and another one if it holds anything else. config must encode to a JSON object and
-// is written to config.json.
+// ErrExists if it holds a run, also ErrInUse if a process writes that, and another one if it holds anything else. config must encode to a
+// JSON object and is written to config.json.
 func Create(dir string, config any) (*Run, error) {
 	content, err := withVersion(config)
 	if err != nil {

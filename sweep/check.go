@@ -30,8 +30,8 @@ func (p Problems) err() error {
 	return p
 }
 
-// Problem returns an error if the cell has a result that cannot be read or belongs to another configuration or measure, or a run directory that cannot
-// be continued as the run of the cell. The error says how to repeat the run.
+// Problem returns an error if the cell has a result that cannot be read or belongs to another configuration or measure, or a run directory
+// that cannot be continued as the run of the cell. The error says how to repeat the run.
 func (c Cell) Problem() error {
 	_, err := c.recorded()
 	return err
@@ -81,10 +81,11 @@ func (c Cell) checkSame(there experiment.Run) error {
 	return fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
 }
 
-// Check checks the files and the data of the cells, those to train on and those to measure, before any is run. It returns [Problems]: those of
-// the files of cells (see [Cell.Problem]), and if there are none, those of the data. The data of each task are read once, and none if all cells are
-// finished. A cell that is finished or started with other data than those that are read is an error, because the other seeds would be trained or
-// measured on them; the data of a finished cell may be missing. log receives a line while reading takes long; it may be nil.
+// Check checks the files and the data of the cells, those to train on and those to measure, before any is run. It returns [Problems]: those
+// of the files of cells (see [Cell.Problem]), and if there are none, those of the data. The data of each task are read once, and none if
+// all cells are finished. A cell that is finished or started with other data than those that are read is an error, because the other seeds
+// would be trained or measured on them; the data of a finished cell may be missing. log receives a line while reading takes long; it may be
+// nil.
 func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 	var found Problems
 	unfinished := false

@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// A run that was started is checked before others are trained: its files, its configuration and the digests of its data. While it is being written,
-// its checkpoints are not read. Caught when planted: runs without a result not checked; their data not compared; only the first problem returned.
+// A run that was started is checked before others are trained: its files, its configuration and the digests of its data. While it is being
+// written, its checkpoints are not read. Caught when planted: runs without a result not checked; their data not compared; only the first
+// problem returned.
 func TestStartedCellsAreChecked(t *testing.T) {
 	root := t.TempDir()
 	data := filepath.Join(root, "pairs.tsv")

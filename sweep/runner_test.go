@@ -137,8 +137,8 @@ func TestInterruptAfterTheLastCell(t *testing.T) {
 	}
 }
 
-// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is noticed, before
-// others are trained. Caught when planted: a run directory that is only looked at when the cell is run.
+// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is
+// noticed, before others are trained. Caught when planted: a run directory that is only looked at when the cell is run.
 func TestFailuresStayAlone(t *testing.T) {
 	root := t.TempDir()
 	cells := smallCells(t, root)[:2]

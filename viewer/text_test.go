@@ -91,7 +91,8 @@ func TestSummaryWithoutWeights(t *testing.T) {
 	}
 }
 
-// Every line has at most the width of the terminal. Caught when planted: facts, the summary of a stack, the key or unknown words that are not wrapped.
+// Every line has at most the width of the terminal. Caught when planted: facts, the summary of a stack, the key or unknown words that are
+// not wrapped.
 func TestWriteText(t *testing.T) {
 	for name, test := range map[string]struct {
 		trace  *Trace

@@ -148,8 +148,8 @@ func (d dataSet) unpack(c *cobra.Command, dir, archive, name string) error {
 	return err
 }
 
-// checkNew returns an error that names the first file in a staging folder that cannot be read, to keep it from replacing one in dir. A file that is read
-// together with another one is read with that of dir, and not checked if there is none.
+// checkNew returns an error that names the first file in a staging folder that cannot be read, to keep it from replacing one in dir. A file
+// that is read together with another one is read with that of dir, and not checked if there is none.
 func (d dataSet) checkNew(dir, staging string) error {
 	for _, f := range d.files {
 		path := filepath.Join(staging, f.name)

@@ -103,8 +103,9 @@ func TestDataSets(t *testing.T) {
 	}
 }
 
-// Files of an archive or a download that cannot be read replace none that are there, and neither does a downloaded archive.
-// Caught when planted: files checked after they are moved; a file read together with another one checked without it; an archive of the same name overwritten.
+// Files of an archive or a download that cannot be read replace none that are there, and neither does a downloaded archive. Caught when
+// planted: files checked after they are moved; a file read together with another one checked without it; an archive of the same name
+// overwritten.
 func TestBadFilesReplaceNone(t *testing.T) {
 	root := t.TempDir()
 	dir := filepath.Join(root, "data")

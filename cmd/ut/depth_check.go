@@ -12,8 +12,8 @@ import (
 	"universal-transformer/pipeline"
 )
 
-// checkRuns returns an error, before any run is measured, if one is named twice, cannot be evaluated with the flags, or is measured by another metric than
-// the others.
+// checkRuns returns an error, before any run is measured, if one is named twice, cannot be evaluated with the flags, or is measured by
+// another metric than the others.
 func (f *depthFlags) checkRuns(c *cobra.Command, dirs []string) error {
 	first := ""
 	for i, dir := range dirs {

@@ -65,8 +65,8 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// Runs that cannot be measured together are refused before any is measured. Caught when planted: only the first run checked; a run named twice, or by
-// another name, that is measured twice; metrics compared after the first run is measured.
+// Runs that cannot be measured together are refused before any is measured. Caught when planted: only the first run checked; a run named
+// twice, or by another name, that is measured twice; metrics compared after the first run is measured.
 func TestDepthChecksAllRuns(t *testing.T) {
 	copier, text := copierRun(t), textRun(t)
 	link := filepath.Join(t.TempDir(), "link")

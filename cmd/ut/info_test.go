@@ -36,8 +36,9 @@ func TestInfoOfSteps(t *testing.T) {
 	}
 }
 
-// The number of updates comes with that of the newest checkpoint if the last ones are not saved, or with the words that there is none. Caught when
-// planted: the oldest checkpoint in place of the newest; the words also if all are saved; nothing said without a checkpoint, or of exported weights.
+// The number of updates comes with that of the newest checkpoint if the last ones are not saved, or with the words that there is none.
+// Caught when planted: the oldest checkpoint in place of the newest; the words also if all are saved; nothing said without a checkpoint, or
+// of exported weights.
 func TestInfoOfUnsavedUpdates(t *testing.T) {
 	for want, i := range map[string]pipeline.Info{
 		"updates          40 of 100, saved up to update 20\n": {Step: 40, Steps: 100, Checkpoints: []int64{10, 20}},

@@ -188,7 +188,8 @@ func (p *badLines) skip() error {
 	return err
 }
 
-// end notes how many lines have fewer answers than are wanted, and returns an error if a line could not be answered, unless a person typed the input.
+// end notes how many lines have fewer answers than are wanted, and returns an error if a line could not be answered, unless a person typed
+// the input.
 func (p *badLines) end() error {
 	if p.fewer > 0 {
 		p.c.PrintErrf("ut: note: %s fewer than %d answers: the model has found no others\n", quantity.Of(p.fewer, "line has", "lines have"), p.wanted)

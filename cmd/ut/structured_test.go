@@ -116,8 +116,8 @@ func TestAnswersAsJSON(t *testing.T) {
 	}
 }
 
-// One note says how many lines have fewer answers than are wanted. Caught when planted: lines that cannot be answered counted; no note for translate or
-// for JSON; a note if all are there.
+// One note says how many lines have fewer answers than are wanted. Caught when planted: lines that cannot be answered counted; no note for
+// translate or for JSON; a note if all are there.
 func TestFewerAnswersAreNoted(t *testing.T) {
 	copier := copierRun(t)
 	const note = "ut: note: 2 lines have fewer than 5 answers: the model has found no others\n"

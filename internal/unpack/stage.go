@@ -11,9 +11,9 @@ import (
 	"universal-transformer/internal/atomicfile"
 )
 
-// Stage makes a folder if it does not exist, and a temporary one in it. It calls fill, which writes files in the temporary folder, and then move, which
-// moves them to their places, and removes what is left. If ctx ends before move begins, the temporary folder is removed at once, and the error is that
-// of ctx. After an error, the folder is removed if Stage made it and it is empty.
+// Stage makes a folder if it does not exist, and a temporary one in it. It calls fill, which writes files in the temporary folder, and then
+// move, which moves them to their places, and removes what is left. If ctx ends before move begins, the temporary folder is removed at
+// once, and the error is that of ctx. After an error, the folder is removed if Stage made it and it is empty.
 func Stage(ctx context.Context, folder string, fill, move func(staging string) error) error {
 	made, err := makeFolder(folder)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// Files that the caller's check refuses replace none, and the error names the archive. Caught when planted: a check after the files are moved.
+// Files that the caller's check refuses replace none, and the error names the archive. Caught when planted: a check after the files are
+// moved.
 func TestCheckBeforeMoving(t *testing.T) {
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "one.txt"), []byte("old"), 0o600); err != nil {
@@ -31,8 +32,9 @@ func TestCheckBeforeMoving(t *testing.T) {
 	}
 }
 
-// A context that ends while files are read or checked leaves nothing, and the error is its own. While the caller's check still runs, the temporary files
-// are removed already. Caught when planted: a reader that does not look at the context; files removed after the check alone.
+// A context that ends while files are read or checked leaves nothing, and the error is its own. While the caller's check still runs, the
+// temporary files are removed already. Caught when planted: a reader that does not look at the context; files removed after the check
+// alone.
 func TestInterrupt(t *testing.T) {
 	for name, content := range packed(t) {
 		for _, checking := range []bool{false, true} {

@@ -40,9 +40,10 @@ type Archive struct {
 	Check func(staging string) error
 }
 
-// Into extracts files of the archive below folder and lists them. It replaces no file before all are unpacked, Check accepts them, and none of their
-// places is a folder; only if the system then refuses to rename one of them are those before it, which are listed, in their places. Archives (.tar) in
-// an archive are read too. An archive without any such file is an error. No content is held in memory. When ctx ends, nothing is left.
+// Into extracts files of the archive below folder and lists them. It replaces no file before all are unpacked, Check accepts them, and none
+// of their places is a folder; only if the system then refuses to rename one of them are those before it, which are listed, in their
+// places. Archives (.tar) in an archive are read too. An archive without any such file is an error. No content is held in memory. When ctx
+// ends, nothing is left.
 func (a Archive) Into(ctx context.Context, folder string) (written []string, err error) {
 	f, err := textfile.Open(a.Path)
 	if err != nil {
