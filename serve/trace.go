@@ -36,9 +36,9 @@ func (r traceRequest) exit() (halting.Exit, error) {
 	}
 	switch {
 	case r.Exit.Rule == "":
-		return halting.Exit{}, invalid("exit.rule", "exit.rule is missing: /v1/models lists the rules of each model")
+		return halting.Exit{}, invalid("exit", "exit.rule is missing: /v1/models lists the rules of each model")
 	case r.Exit.Setting == nil:
-		return halting.Exit{}, invalid("exit.setting", "exit.setting is missing: give a number of steps or a threshold, as /v1/models lists")
+		return halting.Exit{}, invalid("exit", "exit.setting is missing: give a number of steps or a threshold, as /v1/models lists")
 	}
 	setting := float64(*r.Exit.Setting)
 	if steps := r.Exit.Rule == "fixed" || r.Exit.Rule == "limit"; steps && setting > maxExitSteps {
