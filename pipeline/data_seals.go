@@ -34,7 +34,7 @@ func dataDigests(opened task.Task) map[string]string {
 // changedData describes which parts of the data, given by their digests, differ from those that a checkpoint was trained with; "" if none
 // does, or if an earlier version wrote the checkpoint without digests.
 func changedData(c *runlog.Checkpoint, now map[string]string) string {
-	if len(now) == 0 || !sealedToData(c) {
+	if len(now) == 0 || len(sealedDigests(c)) == 0 {
 		return ""
 	}
 	var changed []string
@@ -49,21 +49,10 @@ func changedData(c *runlog.Checkpoint, now map[string]string) string {
 	return fmt.Sprintf("the %s data have changed since the checkpoint of update %d", strings.Join(changed, ", "), c.Step)
 }
 
-// sealedToData reports whether a checkpoint has digests of data.
-func sealedToData(c *runlog.Checkpoint) bool {
+// sealedDigests returns the digests of data in a checkpoint by part, nil if it has none.
+func sealedDigests(c *runlog.Checkpoint) (digests map[string]string) {
 	for _, part := range dataParts {
-		if c.Meta[training.DataKey(part)] != "" {
-			return true
-		}
-	}
-	return false
-}
-
-// DataDigests returns the digests of the data that the model was trained with, by part: "training", "validation", "test". It is nil for tasks that
-// read nothing, and for checkpoints of versions that did not record digests.
-func (m *Model) DataDigests() (digests map[string]string) {
-	for _, part := range dataParts {
-		if digest := m.checkpoint.Meta[training.DataKey(part)]; digest != "" {
+		if digest := c.Meta[training.DataKey(part)]; digest != "" {
 			if digests == nil {
 				digests = map[string]string{}
 			}
@@ -72,6 +61,10 @@ func (m *Model) DataDigests() (digests map[string]string) {
 	}
 	return digests
 }
+
+// DataDigests returns the digests of the data that the model was trained with, by part: "training", "validation", "test". It is nil for
+// tasks that read nothing, and for checkpoints of versions that did not record digests.
+func (m *Model) DataDigests() map[string]string { return sealedDigests(m.checkpoint) }
 
 // A DataError means that a run's data have changed since its checkpoint was written.
 type DataError struct {
@@ -92,7 +85,7 @@ func (t *openRun) checkData(c *runlog.Checkpoint) error {
 			return fmt.Errorf("%s: %w", t.log.Dir(), err)
 		}
 	}
-	if len(now) > 0 && !sealedToData(c) {
+	if len(now) > 0 && len(sealedDigests(c)) == 0 {
 		t.callbacks.log(fmt.Sprintf("checkpoint of update %d: an earlier version wrote it, and it does not say with which data it was trained", c.Step))
 		return nil
 	}

@@ -146,10 +146,10 @@ func (m *Model) quality(found []score.Metric, name string) (float64, error) {
 	return chosen.Value, err
 }
 
-// DepthMetric returns the name of the metric that EvaluateAt takes.
-func DepthMetric(found []score.Metric, name string) string {
-	metric, _ := depthMetric(found, name)
-	return metric.Name
+// DepthMetric returns the name of the metric that EvaluateAt takes, or an error if there is none with the name.
+func DepthMetric(found []score.Metric, name string) (string, error) {
+	metric, err := depthMetric(found, name)
+	return metric.Name, err
 }
 
 // depthMetric returns the metric with a name, or the one that measures best what a task is about.

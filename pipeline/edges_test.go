@@ -104,6 +104,21 @@ func TestShortestRuns(t *testing.T) {
 	}
 }
 
+// A run without a checkpoint is resumed from its beginning, and says so. Caught when planted: nothing said.
+func TestResumeWithoutCheckpoint(t *testing.T) {
+	dir, r := briefly(t)
+	for _, path := range []string{"checkpoints", "best.json"} {
+		if err := os.RemoveAll(filepath.Join(dir, path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var lines []string
+	summary, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{Log: func(line string) { lines = append(lines, line) }})
+	if err != nil || summary.Step != r.Training.Steps || !slices.Contains(lines, "there is no checkpoint: training starts from the beginning") {
+		t.Errorf("%+v, %v, %q", summary, err, lines)
+	}
+}
+
 // Validation examples have the lengths that the configuration gives, and data without a choice of lengths refuse it before there is a
 // directory; so do tasks without hard cases. Caught when planted: lengths as in training; a directory that is left behind.
 func TestValidationLengths(t *testing.T) {

@@ -75,8 +75,8 @@ func checkCheckpoint(backend compute.Backend, r experiment.Run, v task.Vocabular
 			return "", withOwnTypes(err, r)
 		}
 	}
-	if c.Meta[training.FingerprintKey] != r.Fingerprint() {
-		return "", runlog.AsDamaged(fmt.Errorf("checkpoint of update %d was trained under another config.json: its task, model or seed has been changed since", c.Step))
+	if err := checkFingerprint(r, c); err != nil {
+		return "", err
 	}
 	if !sameVocabulary {
 		return "", runlog.AsDamaged(fmt.Errorf("checkpoint of update %d was trained with another vocabulary: vocabulary.json has been changed since, or the task's data: restore them", c.Step))
@@ -249,6 +249,7 @@ func (t *openRun) findCheckpoint() error {
 		if err := lost(t.log, err); err != nil {
 			return err
 		}
+		t.callbacks.log("there is no checkpoint: training starts from the beginning")
 		if err := t.initialize(); err != nil {
 			return err
 		}

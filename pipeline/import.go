@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 
 	"github.com/gomlx/compute"
@@ -46,7 +47,10 @@ func readVariables(data []byte) ([]safetensors.Tensor, error) {
 	}
 	file, err := decode(data)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: save or copy the variables again, as safetensors or npz", err)
+	}
+	if len(file.Tensors) == 0 {
+		return nil, errors.New("there are no variables in it: save them again, as safetensors or npz")
 	}
 	return file.Tensors, nil
 }

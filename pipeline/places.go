@@ -48,10 +48,11 @@ func dataRoot(log *runlog.Run) (string, error) {
 	return filepath.Join(log.Dir(), filepath.FromSlash(p.RelativeTo)), err
 }
 
-// withFoundFiles returns a run that names its data where they are. A relative path begins in the working directory of training, relative to the
-// run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
-// folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training are
-// reported; the path of data that are nowhere is the first of these places, from the present working directory.
+// withFoundFiles returns a run that names its data where they are. A relative path begins in the working directory of training, relative to
+// the run directory, or else in the present one. Data that are in none of these places are looked for in the run directory and in the two
+// folders above it, by as much of their path as fits; a run directory is not taken for data. Data that are not where they were in training
+// are reported; the path of data that are nowhere is the first of these places. Paths that are not those of the configuration begin in the
+// present working directory, or are absolute where they lead out of it.
 func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (experiment.Run, error) {
 	from, err := dataRoot(log)
 	if err != nil {
@@ -69,13 +70,33 @@ func withFoundFiles(log *runlog.Run, r experiment.Run, report func(string)) (exp
 			if i > 0 && report != nil {
 				report(fmt.Sprintf("%s: %s is not where it was: using %s", log.Dir(), absolute(usual[0]), absolute(path)))
 			}
+			if here := fromHere(path, f.Path); i < len(usual) && sameFile(here, path) {
+				return here
+			}
 			return path
 		}
-		if len(usual) > 1 {
-			return relativeTo(".", usual[0])
-		}
-		return f.Path
+		return fromHere(usual[0], f.Path)
 	}), nil
+}
+
+// fromHere returns a path as it is written if it is the same from the present working directory, else as one that begins there, or as an
+// absolute one if it leads out of it.
+func fromHere(path, written string) string {
+	relative := relativeTo(".", path)
+	switch {
+	case path == written || relative == filepath.Clean(written):
+		return written
+	case filepath.IsLocal(relative):
+		return relative
+	}
+	return absolute(path)
+}
+
+// sameFile reports whether two paths, one of which may lead through symbolic links in another way, are those of one file.
+func sameFile(a, b string) bool {
+	first, err := os.Stat(a)
+	second, problem := os.Stat(b)
+	return err == nil && problem == nil && os.SameFile(first, second)
 }
 
 // absolute returns a path as an absolute one, if the working directory is known.

@@ -106,12 +106,8 @@ func TestRunFindsItsData(t *testing.T) {
 	if err := os.Remove(beside); err != nil {
 		t.Fatal(err)
 	}
-	nowhere, err := filepath.Rel(elsewhere, filepath.Join(root, "moved", "data", "pairs.tsv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	check(dir, r, nowhere, false)                                       // as an error names it
-	if err := os.Remove(filepath.Join(dir, "paths.json")); err != nil { // as in runs of earlier versions
+	check(dir, r, filepath.Join(root, "moved", "data", "pairs.tsv"), false) // as an error names it
+	if err := os.Remove(filepath.Join(dir, "paths.json")); err != nil {     // as in runs of earlier versions
 		t.Fatal(err)
 	}
 	if from, err := dataRoot(openedRun(t, dir)); from != "" || err != nil {
@@ -189,4 +185,50 @@ func TestReadRunOfData(t *testing.T) {
 	if _, err := ReadRunOfData(dir, nil); err == nil {
 		t.Error("a damaged configuration is read")
 	}
+}
+
+// Data are named as in the configuration if that path is right from the present working directory, also of a run in a folder beside it;
+// below it by a relative path, and elsewhere by an absolute one. Caught when planted: a path by way of the run directory, such as
+// ../../work/pairs.tsv.
+func TestPathsOfData(t *testing.T) {
+	root := t.TempDir()
+	work, other := filepath.Join(root, "home", "work"), filepath.Join(root, "other")
+	for _, dir := range []string{work, other} {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(work)
+	log, err := runlog.Create(filepath.Join("..", "..", "other", "r"), map[string]string{})
+	if err == nil {
+		err = writeDataRoot(log)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = log.Close()
+	r := experiment.Defaults()
+	r.Task = experiment.Task{Value: table.Table{Path: "pairs.tsv"}}
+	file := filepath.Join(work, "pairs.tsv")
+	check := func(from, dir, want string) {
+		t.Helper()
+		t.Chdir(from)
+		for _, missing := range []bool{true, false} {
+			if !missing {
+				if err := os.WriteFile(file, nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			found, err := withFoundFiles(openedRun(t, dir), r, nil)
+			if err != nil || dataOf(t, found) != want {
+				t.Errorf("from %s, missing %v: %s, %v, want %s", from, missing, dataOf(t, found), err, want)
+			}
+		}
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	check(work, filepath.Join("..", "..", "other", "r"), "pairs.tsv")
+	check(filepath.Join(root, "home"), filepath.Join("..", "other", "r"), filepath.Join("work", "pairs.tsv"))
+	check(other, "r", file)
 }

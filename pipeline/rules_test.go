@@ -129,8 +129,8 @@ func TestDepthMetric(t *testing.T) {
 	} {
 		got, err := depthMetric(c.found, c.name)
 		refused(t, c, err, c.fails)
-		if got.Name != c.want || DepthMetric(c.found, c.name) != c.want {
-			t.Errorf("%+v: %q and %q", c, got.Name, DepthMetric(c.found, c.name))
+		if name, err := DepthMetric(c.found, c.name); got.Name != c.want || name != c.want || (err == nil) != (c.want != "") {
+			t.Errorf("%+v: %q and %q, %v", c, got.Name, name, err)
 		}
 		quality, err := m.quality(c.found, c.name)
 		refused(t, c, err, c.fails)

@@ -47,7 +47,8 @@ func (c Callbacks) log(lines ...string) {
 	}
 }
 
-// Train trains a run in a new run directory. The error is [runlog.ErrExists], before any data are read, if there is a run in it.
+// Train trains a run in a new run directory. The error is [runlog.ErrExists], before any data are read, if there is a run in it, and also
+// [runlog.ErrInUse] if another process trains that.
 func Train(ctx context.Context, backend compute.Backend, r experiment.Run, dir string, c Callbacks) (training.Summary, error) {
 	if err := cmp.Or(r.Validate(), checkStart(r), runlog.CheckVacant(dir)); err != nil {
 		return training.Summary{}, err

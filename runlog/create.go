@@ -12,8 +12,8 @@ import (
 )
 
 // Create makes a run directory, including its parents, and opens it for writing. The directory may exist if it is empty. The error is
-// ErrExists if it holds a run, and another one if it holds anything else. config must encode to a JSON object and is written to
-// config.json.
+// ErrExists if it holds a run, also ErrInUse if a process writes that, and another one if it holds anything else. config must encode to a
+// JSON object and is written to config.json.
 func Create(dir string, config any) (*Run, error) {
 	content, err := withVersion(config)
 	if err != nil {
@@ -127,6 +127,9 @@ func checkVacant(dir string) error {
 	}
 	if holds(configFile) && holds(modelFile) && !holds(checkpointDir) {
 		return fmt.Errorf("%s holds an export: choose another directory", dir)
+	}
+	if lock := filepath.Join(dir, lockFile); holds(configFile) && inUse(lock) {
+		return fmt.Errorf("%s %w, which is %w%s: wait until that has ended, or choose another directory", dir, ErrExists, ErrInUse, byHolder(lock))
 	}
 	if holds(configFile) {
 		return fmt.Errorf("%s %w: resume it, or choose another directory", dir, ErrExists)

@@ -27,8 +27,14 @@ func acquire(path string) (*os.File, error) {
 
 func release(f *os.File) error { return errors.Join(f.Close(), os.Remove(f.Name())) }
 
+// byHolder names no process, as it may have been killed.
+func byHolder(string) string { return "" }
+
 // InUse reports whether a process is writing the run.
-func (r *Run) InUse() bool {
-	_, err := os.Stat(r.path(lockFile))
+func (r *Run) InUse() bool { return inUse(r.path(lockFile)) }
+
+// inUse reports whether there is a lock file.
+func inUse(path string) bool {
+	_, err := os.Stat(path)
 	return err == nil
 }

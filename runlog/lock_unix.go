@@ -22,7 +22,7 @@ func acquire(path string) (*os.File, error) {
 	if err := exclude(f, path); err != nil {
 		defer f.Close()
 		if errors.Is(err, syscall.EWOULDBLOCK) {
-			return nil, fmt.Errorf("%s is %w by process %s", filepath.Dir(path), ErrInUse, holder(path))
+			return nil, fmt.Errorf("%s is %w%s", filepath.Dir(path), ErrInUse, byHolder(path))
 		}
 		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 	}
@@ -64,6 +64,9 @@ func holder(path string) string {
 	}
 	return number + " on " + host
 }
+
+// byHolder names the process that has locked the file at path, for errors.
+func byHolder(path string) string { return " by process " + holder(path) }
 
 // release closes the file but does not remove it, because another process may have locked it already.
 func release(f *os.File) error { return f.Close() }

@@ -116,7 +116,11 @@ func FuzzDecodeConfig(f *testing.F) {
 
 func TestCreateRefuses(t *testing.T) {
 	r := create(t)
-	if _, err := runlog.Create(r.Dir(), example); !errors.Is(err, runlog.ErrExists) {
+	if _, err := runlog.Create(r.Dir(), example); !errors.Is(err, runlog.ErrExists) || !errors.Is(err, runlog.ErrInUse) || !strings.Contains(err.Error(), "wait until that has ended") {
+		t.Errorf("a directory with a run that is being written: %v", err) // caught when planted: the lock not looked at
+	}
+	r.Close()
+	if _, err := runlog.Create(r.Dir(), example); !errors.Is(err, runlog.ErrExists) || errors.Is(err, runlog.ErrInUse) {
 		t.Errorf("a directory with a run: %v", err)
 	}
 	foreign := t.TempDir()

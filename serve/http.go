@@ -156,11 +156,16 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 			return nil, failure{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("Content-Encoding is %q: send the body as it is, without this header", shortened(coding))}
 		}
 	}
+	tooLong := failure{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the body has more than %d bytes", s.options.MaxBody)}
+	if r.ContentLength > s.options.MaxBody {
+		w.Header().Set("Connection", "close") // else the server waits for the body before it answers
+		return nil, tooLong
+	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))
 	var long *http.MaxBytesError
 	switch {
 	case errors.As(err, &long):
-		return nil, failure{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the body has more than %d bytes", long.Limit)}
+		return nil, tooLong
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, failure{status: http.StatusRequestTimeout, message: "the body did not arrive in time"}
 	case err != nil:

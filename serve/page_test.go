@@ -84,7 +84,7 @@ func TestProfiles(t *testing.T) {
 		`"exit": {"rule": "limit", "setting": 1e300}`:  "at most 100 steps",
 		`"exit": {"rule": "limit", "setting": 0}`:      "needs a number of steps",
 		`"exit": {"rule": "speed", "setting": 1}`:      `rule \"speed\" is unknown`,
-		`"exit": {}`: "is unknown",
+		`"exit": {}`: "exit.rule is missing",
 		`"exit": {"rule": "threshold", "setting": 2}`: "it must be below 0.99",
 		`"exit": "fixed"`:  "exit is a string: it must be an object",
 		`"format": "html"`: "choose trace or view",

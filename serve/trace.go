@@ -22,8 +22,8 @@ type traceRequest struct {
 
 // exitJSON is an exit of a model, one of the rules of /v1/models with a setting.
 type exitJSON struct {
-	Rule    string  `json:"rule"`
-	Setting decimal `json:"setting"`
+	Rule    string   `json:"rule"`
+	Setting *decimal `json:"setting"`
 }
 
 // maxExitSteps is the largest number of steps of an exit: a graph contains every step, and compiling it cannot be interrupted.
@@ -34,13 +34,20 @@ func (r traceRequest) exit() (halting.Exit, error) {
 	if r.Exit == nil {
 		return halting.Exit{}, nil
 	}
-	if steps := r.Exit.Rule == "fixed" || r.Exit.Rule == "limit"; steps && r.Exit.Setting > maxExitSteps {
-		return halting.Exit{}, invalid("exit", "exit: setting is %v: it must be at most %d steps", r.Exit.Setting, maxExitSteps)
+	switch {
+	case r.Exit.Rule == "":
+		return halting.Exit{}, invalid("exit", "exit.rule is missing: /v1/models lists the rules of each model")
+	case r.Exit.Setting == nil:
+		return halting.Exit{}, invalid("exit", "exit.setting is missing: give a number of steps or a threshold, as /v1/models lists")
 	}
-	if math.IsInf(float64(r.Exit.Setting), 0) {
+	setting := float64(*r.Exit.Setting)
+	if steps := r.Exit.Rule == "fixed" || r.Exit.Rule == "limit"; steps && setting > maxExitSteps {
+		return halting.Exit{}, invalid("exit", "exit: setting is %v: it must be at most %d steps", setting, maxExitSteps)
+	}
+	if math.IsInf(setting, 0) {
 		return halting.Exit{}, invalid("exit", "exit: setting is too large: give a smaller number")
 	}
-	e, err := pipeline.NewDepthExit(r.Exit.Rule, float64(r.Exit.Setting))
+	e, err := pipeline.NewDepthExit(r.Exit.Rule, setting)
 	if err != nil {
 		return halting.Exit{}, invalid("exit", "exit: %v", err)
 	}

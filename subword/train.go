@@ -2,6 +2,7 @@ package subword
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -49,13 +50,19 @@ func (t *Trainer) Validate() error {
 // Lines returns the number of lines counted.
 func (t *Trainer) Lines() int { return t.lines }
 
-// Count counts the words of a text's lines, without their line endings. Errors name the line.
+// ErrNUL is the error of a file that has NUL characters.
+var ErrNUL = errors.New("NUL: this is no text")
+
+// Count counts the words of a text's lines, without their line endings. Errors name the line; NUL characters are an [ErrNUL].
 func (t *Trainer) Count(text io.Reader) error {
 	scanner := bufio.NewScanner(textfile.NewReader(text, math.MaxInt64))
 	scanner.Buffer(nil, longestLine)
 	number := 0
 	for scanner.Scan() {
 		number++
+		if at := bytes.IndexByte(scanner.Bytes(), 0); at >= 0 {
+			return fmt.Errorf("line %d: byte %d is %w", number, at+1, ErrNUL)
+		}
 		if err := t.Add(scanner.Text()); err != nil {
 			return fmt.Errorf("line %d: %w", number, err)
 		}

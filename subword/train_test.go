@@ -103,9 +103,10 @@ func TestCount(t *testing.T) {
 func TestTrainRefuses(t *testing.T) {
 	broken := errors.New("broken")
 	for want, text := range map[string]io.Reader{
-		"line 2: not valid UTF-8 at byte 3": strings.NewReader("a\nö\xffb"),
-		"line 3 is longer than":             strings.NewReader("a\n\n" + strings.Repeat("a", 1<<20)),
-		"broken":                            iotest.ErrReader(broken),
+		"line 2: byte 2 is NUL: this is no text": strings.NewReader("a\nb\x00c"),
+		"line 2: not valid UTF-8 at byte 3":      strings.NewReader("a\nö\xffb"),
+		"line 3 is longer than":                  strings.NewReader("a\n\n" + strings.Repeat("a", 1<<20)),
+		"broken":                                 iotest.ErrReader(broken),
 	} {
 		if err := new(subword.Trainer).Count(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %s", err, want)

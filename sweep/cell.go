@@ -85,7 +85,7 @@ func (c Cell) Done() (r Result, m Measured, done bool, err error) {
 		return r, nil, true, nil
 	}
 	if err := r.Decode(m); err != nil {
-		return r, nil, false, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)
+		return r, nil, false, fmt.Errorf("%s: %w", path, err)
 	}
 	return r, m, true, nil
 }
@@ -203,13 +203,17 @@ func (c Cell) train(ctx context.Context, backend compute.Backend, callbacks pipe
 		if err := c.pretrained(); err != nil {
 			return training.Summary{}, err
 		}
-		return pipeline.Train(ctx, backend, c.Run, c.Dir(), callbacks)
+		summary, err := pipeline.Train(ctx, backend, c.Run, c.Dir(), callbacks)
+		if errors.Is(err, runlog.ErrExists) && !errors.Is(err, runlog.ErrInUse) { // it was not there a moment ago
+			err = fmt.Errorf("%s: another process has begun this run meanwhile: run this cell again to continue it", c.Dir())
+		}
+		return summary, err
 	}
 	if err != nil {
 		return training.Summary{}, err
 	}
-	if !same(c.Run, there) {
-		return training.Summary{}, fmt.Errorf("%s holds a run of another configuration: remove it, or choose another folder of runs", c.Dir())
+	if err := c.checkSame(there); err != nil {
+		return training.Summary{}, err
 	}
 	callbacks.Log, callbacks.Extensions = withoutAdvice(callbacks.Log), c.Run.Extensions()
 	return pipeline.Resume(ctx, backend, c.Dir(), callbacks)

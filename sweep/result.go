@@ -165,10 +165,10 @@ func (r Result) Decode(into Measured) error {
 		err = strictjson.Complete(r.Measured, into)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: measured: %w", r.Name(), strictjson.WithoutPlace(err))
+		return fmt.Errorf("%s: measured: %w: remove the file to repeat the run", r.File(), strictjson.WithoutPlace(err))
 	}
 	if err := into.Validate(); err != nil {
-		return fmt.Errorf("%s: measured.%w", r.Name(), err)
+		return fmt.Errorf("%s: measured.%w: remove the file to repeat the run", r.File(), err)
 	}
 	return nil
 }

@@ -81,10 +81,13 @@ type work struct {
 	errs     []error
 }
 
-// pending returns the cells without a result and reports the others.
+// pending returns the cells to run. It reports those that have a result or whose files cannot be used.
 func (w *work) pending(cells []Cell) (left []Cell) {
 	for _, c := range cells {
 		result, measured, done, err := c.Done()
+		if err == nil && !done {
+			_, err = c.started()
+		}
 		if err == nil && !done {
 			left = append(left, c)
 			w.estimate.add(c.Name(), c.Run.Training.Steps)

@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"universal-transformer/engine/enginetest"
 	"universal-transformer/experiment"
 	"universal-transformer/pipeline"
+	"universal-transformer/runlog"
 )
 
 // smallRun copies up to four symbols, and trains within a second.
@@ -135,7 +137,8 @@ func TestInterruptAfterTheLastCell(t *testing.T) {
 	}
 }
 
-// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is noticed.
+// A cell that fails does not keep the others from being done, and its error names it; a run or a result of another configuration is
+// noticed, before others are trained. Caught when planted: a run directory that is only looked at when the cell is run.
 func TestFailuresStayAlone(t *testing.T) {
 	root := t.TempDir()
 	cells := smallCells(t, root)[:2]
@@ -147,7 +150,16 @@ func TestFailuresStayAlone(t *testing.T) {
 	}
 	cells[0].Run.Training.Steps = 61
 	run, got := runner(1)
-	err := run.Run(context.Background(), cells)
+	var first string
+	keep := run.Finished
+	run.Finished = func(o Outcome) {
+		first = cmp.Or(first, o.Cell.Name())
+		keep(o)
+	}
+	err := run.Run(context.Background(), []Cell{cells[1], cells[0]})
+	if first != "one-seed4" {
+		t.Errorf("%s is finished before the other run is checked", first)
+	}
 	if err == nil || !strings.Contains(err.Error(), "one-seed4: ") || !strings.Contains(err.Error(), "a run of another configuration") || got["two-seed4"].Err != nil {
 		t.Errorf("%v, %+v", err, got)
 	}
@@ -174,6 +186,44 @@ func TestFailuresStayAlone(t *testing.T) {
 	panics[0].Measure = func(context.Context, *pipeline.Model, Cell, func(string)) (Measured, error) { panic("own measure") }
 	if err := run.Run(context.Background(), panics); err == nil || !strings.Contains(err.Error(), "internal error") {
 		t.Errorf("a panic: %v", err)
+	}
+}
+
+// A cell that another process trains, also one that it begins at the same time, is an error that says so.
+// Caught when planted: the error of a directory that holds a run.
+func TestTrainedByAnotherProcess(t *testing.T) {
+	for name, c := range map[string]struct {
+		line  int // of the log, when the other process begins
+		holds bool
+		want  string
+	}{
+		"started":      {1, true, "is in use by process "},
+		"meanwhile":    {2, true, "already holds a run, which is in use by process "},
+		"ended before": {2, false, "another process has begun this run meanwhile: run this cell again to continue it"},
+	} {
+		root := t.TempDir()
+		for _, file := range []string{"pairs.tsv", "test.tsv"} {
+			pairs(t, filepath.Join(root, file), 0)
+		}
+		_, cells := pairsCells(t, root, 1)
+		run, _ := runner(1)
+		lines := 0
+		run.Log = func(string) {
+			if lines++; lines != c.line {
+				return
+			}
+			other, err := runlog.Create(cells[0].Dir(), cells[0].Run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !c.holds {
+				other.Close()
+			}
+			t.Cleanup(func() { other.Close() })
+		}
+		if err := run.Run(t.Context(), cells); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 }
 

@@ -84,7 +84,7 @@ func without(reference []vocab.ID, unknown vocab.ID) []vocab.ID {
 }
 
 // ClassAccuracy is the accuracy of predicted classes. The class Unknown, for answers that do not occur in training, always counts as
-// wrong.
+// wrong; a note counts them.
 type ClassAccuracy struct{ Unknown vocab.ID }
 
 // Measure classifies every example.
@@ -93,20 +93,30 @@ func (c ClassAccuracy) Measure(ctx context.Context, m Model, examples []Example)
 	if err != nil {
 		return Measurement{}, err
 	}
-	result, accuracy := Measurement{Method: Classes}, score.Accuracy{}
+	result, accuracy, unknown := Measurement{Method: Classes}, score.Accuracy{}, 0
 	for i, answer := range classified {
 		correct := c.Correct(answer, examples[i])
 		accuracy = accuracy.Plus(score.Of(correct))
+		if c.unknown(examples[i]) {
+			unknown++
+		}
 		result.Answers = append(result.Answers, Answer{Tokens: []vocab.ID{answer.Class}, Correct: correct})
 	}
 	result.Metrics = []score.Metric{score.Share("accuracy", accuracy)}
+	if unknown > 0 {
+		result.Notes = append(result.Notes, fmt.Sprintf("%d of %d correct answers do not occur in training: they always count as errors", unknown, len(examples)))
+	}
 	return result, nil
 }
 
 // Correct reports whether the predicted class is an example's class.
 func (c ClassAccuracy) Correct(answer Classified, e Example) bool {
-	truth := e.Target[0]
-	return answer.Class == truth && (truth != c.Unknown || c.Unknown == vocab.Padding)
+	return answer.Class == e.Target[0] && !c.unknown(e)
+}
+
+// unknown reports whether an example's class does not occur in training.
+func (c ClassAccuracy) unknown(e Example) bool {
+	return e.Target[0] == c.Unknown && c.Unknown != vocab.Padding
 }
 
 // Perplexity is exp of the mean cross entropy of the targets, per token and, if Words counts the words of an example, per word. It also

@@ -56,7 +56,8 @@ func TestUnknownIsNeverRight(t *testing.T) {
 	}
 	classes := given{classified: []task.Classified{{Class: 3}, {Class: unknown}, {Class: 4}}}
 	truth := []task.Example{{Target: []vocab.ID{3}}, {Target: []vocab.ID{unknown}}, {Target: []vocab.ID{5}}}
-	if got, err := (task.ClassAccuracy{Unknown: unknown}).Measure(t.Context(), classes, truth); err != nil || got.Metrics[0].Accuracy != (score.Accuracy{Correct: 1, Total: 3}) {
+	if got, err := (task.ClassAccuracy{Unknown: unknown}).Measure(t.Context(), classes, truth); err != nil || got.Metrics[0].Accuracy != (score.Accuracy{Correct: 1, Total: 3}) ||
+		!slices.Equal(got.Notes, []string{"1 of 3 correct answers do not occur in training: they always count as errors"}) {
 		t.Errorf("classes: %+v, %v", got, err)
 	}
 }

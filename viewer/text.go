@@ -41,19 +41,27 @@ func WriteText(w io.Writer, t *Trace, width int, colour bool) error {
 		if part.stack == nil {
 			continue
 		}
-		fmt.Fprintf(out, "\n%s: %s\n\n", out.style(bold, part.name), part.stack.summary())
+		out.WriteByte('\n')
+		for i, line := range wrapped(part.name+": "+part.stack.summary(), out.width) {
+			if rest, named := strings.CutPrefix(line, part.name); named && i == 0 {
+				line = out.style(bold, part.name) + rest
+			}
+			fmt.Fprintln(out, line)
+		}
+		out.WriteByte('\n')
 		out.chart(part.stack)
 		adaptive = adaptive || len(part.stack.Weights) > 0
 		shown = append(shown, part.stack.Tokens...)
 	}
 	if adaptive {
-		fmt.Fprintf(out, "\n%s\n", out.style(faint, "a block is a step; its weight in the result: ░ <¼  ▒ <½  ▓ <¾  █ more"))
+		out.WriteByte('\n')
+		out.faint("a block is a step; its weight in the result: ░\u00a0<¼  ▒\u00a0<½  ▓\u00a0<¾  █\u00a0more")
 	}
 	if explained := signs(shown); explained != "" {
 		if !adaptive {
 			out.WriteByte('\n')
 		}
-		fmt.Fprintln(out, out.style(faint, explained[1:]))
+		out.faint(explained[1:])
 	}
 	_, err := w.Write(out.Bytes())
 	return err
@@ -75,24 +83,64 @@ func (o *textWriter) heading(t *Trace) {
 		}
 	}
 	if len(facts) > 0 {
-		line := strings.Join(facts, " · ")
-		if columns(line) > o.width { // write them on separate lines
-			line = strings.Join(facts, "\n")
+		if line := strings.Join(facts, " · "); columns(line) <= o.width {
+			facts = []string{line}
 		}
-		fmt.Fprintln(o, o.style(faint, line))
+		for _, fact := range facts {
+			o.faint(fact)
+		}
 	}
 	o.quote("asked", t.asked())
 	if text := t.unread(); text != "" {
-		fmt.Fprintf(o, "%-9s %s (read as <unknown>)\n", "not known", text)
+		o.labelled("not known", text+" (read as <unknown>)")
 	}
 	o.quote("answered", quote{t.marks(), separator(t.Output)})
 	if t.Exit != "" {
-		fmt.Fprintf(o, "%-9s %s\n", "exit", printable(t.Exit))
+		o.labelled("exit", printable(t.Exit))
 	}
 	if len(t.Reference) > 0 {
 		o.quote("expected", quoted(t.Reference))
-		fmt.Fprintf(o, "%-9s %s\n", "", t.verdict())
+		o.labelled("", t.verdict())
 	}
+}
+
+// faint writes a text in faint letters, wrapped at the width.
+func (o *textWriter) faint(text string) {
+	for _, line := range wrapped(text, o.width) {
+		fmt.Fprintln(o, o.style(faint, line))
+	}
+}
+
+// indent is the width of a label, in columns.
+const indent = 10
+
+// labelled writes a text beside its label, wrapped at the width.
+func (o *textWriter) labelled(label, text string) {
+	for _, line := range wrapped(text, o.width-indent) {
+		fmt.Fprintf(o, "%-*s%s\n", indent, label, line)
+		label = ""
+	}
+}
+
+// wrapped splits a text at spaces into lines of at most a number of columns, where words permit. No-break spaces become spaces.
+func wrapped(text string, width int) (lines []string) {
+	line := ""
+	for i, word := range strings.Split(text, " ") {
+		switch {
+		case i == 0:
+			line = word
+		case columns(line)+1+columns(word) > width:
+			lines = append(lines, strings.TrimRight(line, " "))
+			line = word
+		default:
+			line += " " + word
+		}
+	}
+	lines = append(lines, line)
+	for i := range lines {
+		lines[i] = strings.ReplaceAll(lines[i], "\u00a0", " ")
+	}
+	return lines
 }
 
 // quote writes tokens as running text, wrapped at the width.
@@ -100,7 +148,6 @@ func (o *textWriter) quote(label string, q quote) {
 	if len(q.Marks) == 0 {
 		return
 	}
-	const indent = 10
 	fmt.Fprintf(o, "%-*s", indent, label)
 	column := indent
 	for i, m := range q.Marks {

@@ -166,9 +166,12 @@ func (s *story) ask(question string) error {
 		s.c.PrintErrf("ut: line %d: %s\n", s.lines, unknownText(a.Input.Unknown))
 	}
 	if s.form.asJSON {
-		_, err := io.WriteString(s.c.OutOrStdout(), jsonLine(newStoryJSON(s.lines, a, s.form.nBest, s.form.exit)))
+		answer := newStoryJSON(s.lines, a, s.form.nBest, s.form.exit)
+		s.ranked(s.form.nBest, len(answer.NBest))
+		_, err := io.WriteString(s.c.OutOrStdout(), jsonLine(answer))
 		return err
 	}
+	s.ranked(s.form.nBest, len(a.Classes))
 	return printAnswer(s.c.OutOrStdout(), a, s.maxFacts, s.form.nBest)
 }
 

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
@@ -28,8 +30,8 @@ scores, tests and answers.
 
 What is not a run, or has no readable configuration, is reported and skipped; it is an error if
 fewer than two runs remain, or if none can be evaluated on the file of --data. Of damaged metrics,
-the figures before the damage are used, and a note names the file; a run whose model cannot be
-loaded has no scores.`
+the figures before the damage are used, and a note names the file. A run whose model cannot be
+loaded has no scores, and the exit code is 1.`
 
 // compareFlags holds the flags of ut compare.
 type compareFlags struct {
@@ -108,6 +110,11 @@ func (f *compareFlags) run(c *cobra.Command, args []string) error {
 	if f.Protocol.File != "" && !slices.ContainsFunc(found.Runs, func(r compare.Run) bool { return r.Problem == "" }) {
 		return fmt.Errorf("--data: no run can be evaluated: %s", found.Runs[0].Problem)
 	}
+	return cmp.Or(f.write(c, found), unloaded(found))
+}
+
+// write writes the text or the page.
+func (f *compareFlags) write(c *cobra.Command, found *compare.Comparison) error {
 	if f.out == "" {
 		return found.WriteText(c.OutOrStdout())
 	}
@@ -121,10 +128,30 @@ func (f *compareFlags) run(c *cobra.Command, args []string) error {
 	for _, problem := range found.Problems {
 		c.PrintErrln("ut:", problem)
 	}
-	if f.out != standard {
-		_, err = fmt.Fprintln(c.OutOrStdout(), f.out)
+	if f.out == standard {
+		return nil
 	}
+	_, err := fmt.Fprintln(c.OutOrStdout(), f.out)
 	return err
+}
+
+// unloaded returns an error that names the runs whose models cannot be loaded, with the reason of the first; nil if there are none.
+func unloaded(found *compare.Comparison) error {
+	var names []string
+	reason := ""
+	for _, r := range found.Runs {
+		if r.Unloaded {
+			names = append(names, r.Name)
+			reason = cmp.Or(reason, r.Problem)
+		}
+	}
+	switch len(names) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("the model of %s cannot be loaded: %s", names[0], reason)
+	}
+	return fmt.Errorf("the models of %s cannot be loaded; the first: %s", strings.Join(names, ", "), reason)
 }
 
 // watch shows the progress of evaluations on the standard error, until done is called.

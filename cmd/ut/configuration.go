@@ -103,10 +103,13 @@ func withDataHint(err error) error {
 	return err
 }
 
-// existing returns the error for a new run whose directory already holds one.
-func existing(command trainCommand, dir string) error {
+// existing returns the error for a new run whose directory already holds one, given that of the run directory.
+func existing(command trainCommand, dir string, err error) error {
+	if errors.Is(err, runlog.ErrInUse) {
+		return err
+	}
 	if log, err := runlog.Open(dir); err == nil {
-		if steps, err := log.Steps(); err == nil && len(steps) == 0 && !log.InUse() {
+		if steps, err := log.Steps(); err == nil && len(steps) == 0 {
 			return fmt.Errorf("%s %w, without a checkpoint: begin it again with the same settings (%s), remove it, or choose another directory with --out", dir, runlog.ErrExists, command.resume(dir))
 		}
 	}

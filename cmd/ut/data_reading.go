@@ -45,7 +45,7 @@ func newDataLinzen() *cobra.Command {
 		"https://raw.githubusercontent.com/facebookresearch/colorlessgreenRNNs/main/data/linzen_testset/subj_agr_filtered.gold",
 	}}
 	numpred := func(name string, expected int, group string) {
-		d.files = append(d.files, dataFile{name, "rows", expected, group, agreement.CountNumpred})
+		d.files = append(d.files, dataFile{name: name, what: "rows", expected: expected, group: group, count: agreement.CountNumpred})
 	}
 	numpred("numpred.train", 0, "train")
 	numpred("numpred.val", 15_772, "numpred")
@@ -54,10 +54,10 @@ func newDataLinzen() *cobra.Command {
 		numpred(fmt.Sprintf("numpred.test.%d", k+1), n, "numpred")
 	}
 	d.files = append(d.files,
-		dataFile{"agr_50_mostcommon_10K.tsv.gz", "rows", 0, "table.gz", agreement.CountDependencies},
-		dataFile{"agr_50_mostcommon_10K.tsv", "rows", 0, "table", agreement.CountDependencies},
-		dataFile{"subj_agr_filtered.text", "pairs", 7489, "pairs", agreement.CountPairs},
-		dataFile{"subj_agr_filtered.gold", "verbs", 7489, "pairs", agreement.CountGold})
+		dataFile{name: "agr_50_mostcommon_10K.tsv.gz", what: "rows", group: "table.gz", count: agreement.CountDependencies},
+		dataFile{name: "agr_50_mostcommon_10K.tsv", what: "rows", group: "table", count: agreement.CountDependencies},
+		dataFile{name: "subj_agr_filtered.text", what: "pairs", expected: 7489, group: "pairs", with: "subj_agr_filtered.gold", count: agreement.CountPairs},
+		dataFile{name: "subj_agr_filtered.gold", what: "verbs", expected: 7489, group: "pairs", count: agreement.CountGold})
 	d.wanted = byName(d.files)
 	return d.command(linzenHelp, `  ut data linzen --dir data/linzen
   ut data linzen --archive rnn_agr_simple.tar.gz`)
@@ -80,12 +80,12 @@ func newDataLambada() *cobra.Command {
 		return func(path string) (int, error) { return v.Count(path) }
 	}
 	d.files = []dataFile{
-		{lambada.Development, "passages", 4869, "plain", count(lambada.Plain)},
-		{lambada.Test, "passages", 5153, "plain", count(lambada.Plain)},
-		{lambada.Control, "passages", 0, "control", count(lambada.Plain)},
-		{lambada.OpenAITest, "passages", 5153, "openai", count(lambada.OpenAI)},
-		{lambada.WordList, "words", 112_745, "words", lambada.CountWords},
-		{lambada.Novels, "novels", 2662, "novels", lambada.CountBooks},
+		{name: lambada.Development, what: "passages", expected: 4869, group: "plain", count: count(lambada.Plain)},
+		{name: lambada.Test, what: "passages", expected: 5153, group: "plain", count: count(lambada.Plain)},
+		{name: lambada.Control, what: "passages", group: "control", count: count(lambada.Plain)},
+		{name: lambada.OpenAITest, what: "passages", expected: 5153, group: "openai", count: count(lambada.OpenAI)},
+		{name: lambada.WordList, what: "words", expected: 112_745, group: "words", count: lambada.CountWords},
+		{name: lambada.Novels, what: "novels", expected: 2662, group: "novels", count: lambada.CountBooks},
 	}
 	d.wanted = func(name string) (string, bool) {
 		if _, novel, ok := strings.Cut("/"+name, "/"+lambada.Novels+"/"); ok && path.Ext(name) == ".txt" {
@@ -107,7 +107,7 @@ func newDataGutenberg() *cobra.Command {
 		"https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora/gutenberg.zip",
 	}}
 	for _, name := range []string{"austen-emma", "austen-persuasion", "austen-sense", "chesterton-ball", "chesterton-brown", "chesterton-thursday", "melville-moby_dick"} {
-		d.files = append(d.files, dataFile{name + ".txt", "words", 0, "", lambada.CountProse})
+		d.files = append(d.files, dataFile{name: name + ".txt", what: "words", count: lambada.CountProse})
 	}
 	d.wanted = byName(d.files)
 	return d.command(gutenbergHelp, `  ut data gutenberg --dir data/gutenberg

@@ -7,8 +7,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
+	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/unpack"
 )
 
@@ -26,6 +28,7 @@ type dataFile struct {
 	what     string // "passages"
 	expected int    // count in the published file; 0 if unknown
 	group    string // files of a group are useful only together; "": always needed
+	with     string // file that it is read with, in the same folder; "": none
 	count    func(path string) (int, error)
 }
 
@@ -53,7 +56,7 @@ func (d dataSet) run(c *cobra.Command, f dataSetFlags) error {
 	case f.archive != "" && f.from != "":
 		return usagef("--archive and --from are both given: give only one of them")
 	case f.archive != "":
-		if _, err := unpack.Into(f.dir, f.archive, d.wanted); err != nil {
+		if err := d.unpack(c, f.dir, f.archive, f.archive); err != nil {
 			return err
 		}
 	case f.from != "":
@@ -103,20 +106,71 @@ func (d dataSet) fetchAll(c *cobra.Command, dir string) error {
 	return nil
 }
 
-// fetch downloads one file, or an archive, which is unpacked and removed.
+// fetch downloads one file, or an archive, which is unpacked and removed. Files that are there stay unless the new ones can be read.
 func (d dataSet) fetch(c *cobra.Command, dir, place string) error {
 	c.PrintErrln("downloading", place)
 	name := path.Base(place)
-	if own, ok := d.wanted(name); ok {
-		return fetch(c.Context(), place, filepath.Join(dir, own), func(string, string) error { return nil })
+	own, single := d.wanted(name)
+	if single {
+		name = own
 	}
-	archive := filepath.Join(dir, name)
-	if err := fetch(c.Context(), place, archive, func(string, string) error { return nil }); err != nil {
-		return err
+	fill := func(staging string) error {
+		file := filepath.Join(staging, name)
+		err := fetch(c.Context(), place, file, func(string, string) error { return nil })
+		if err != nil {
+			return err
+		}
+		if !single {
+			return d.unpack(c, dir, file, place)
+		}
+		if err := d.checkNew(dir, staging); err != nil {
+			return fmt.Errorf("%s: %w", place, err)
+		}
+		return nil
 	}
-	defer os.Remove(archive)
-	_, err := unpack.Into(dir, archive, d.wanted)
+	return unpack.Stage(c.Context(), dir, fill, func(staging string) error {
+		if !single {
+			return nil // unpacked before
+		}
+		path := filepath.Join(dir, name)
+		if err := os.Rename(filepath.Join(staging, name), path); err != nil {
+			return atomicfile.Cause(path, err)
+		}
+		return nil
+	})
+}
+
+// unpack unpacks the files of an archive, unless one of them cannot be read. name names the archive in errors.
+func (d dataSet) unpack(c *cobra.Command, dir, archive, name string) error {
+	_, err := unpack.Archive{
+		Path: archive, Name: name, Wanted: d.wanted, Check: func(staging string) error { return d.checkNew(dir, staging) },
+	}.Into(c.Context(), dir)
 	return err
+}
+
+// checkNew returns an error that names the first file in a staging folder that cannot be read, to keep it from replacing one in dir. A file
+// that is read together with another one is read with that of dir, and not checked if there is none.
+func (d dataSet) checkNew(dir, staging string) error {
+	for _, f := range d.files {
+		path := filepath.Join(staging, f.name)
+		if !exists(path) {
+			continue
+		}
+		if with := filepath.Join(staging, f.with); f.with != "" && !exists(with) {
+			data, err := os.ReadFile(filepath.Join(dir, f.with))
+			if err != nil {
+				continue
+			}
+			if err := os.WriteFile(with, data, 0o600); err != nil {
+				return err
+			}
+			defer os.Remove(with)
+		}
+		if _, err := f.count(path); err != nil {
+			return fmt.Errorf("%s: no file is replaced: get it again", strings.ReplaceAll(oneLine(err), staging+string(filepath.Separator), ""))
+		}
+	}
+	return nil
 }
 
 // check reads every file and reports those that are missing or damaged.

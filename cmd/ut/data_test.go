@@ -6,6 +6,7 @@ import (
 	"compress/gzip"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -100,6 +101,58 @@ func TestDataSets(t *testing.T) {
 	if r := ut(t, "data", "gutenberg", "--archive", archive, "--from", server.URL); r.code != 2 || !strings.Contains(r.stderr, "give only one of them") {
 		t.Errorf("%+v", r)
 	}
+}
+
+// Files of an archive or a download that cannot be read replace none that are there, and neither does a downloaded archive. Caught when
+// planted: files checked after they are moved; a file read together with another one checked without it; an archive of the same name
+// overwritten.
+func TestBadFilesReplaceNone(t *testing.T) {
+	root := t.TempDir()
+	dir := filepath.Join(root, "data")
+	writeTar(t, filepath.Join(root, "good.tar.gz"), map[string]string{
+		"subj_agr_filtered.text": "the key is here <eos>\n", "subj_agr_filtered.gold": "2\tis\tare\t0\n",
+	})
+	if r := ut(t, "data", "linzen", "--archive", filepath.Join(root, "good.tar.gz"), "--dir", dir); r.code != 0 || !strings.Contains(r.stdout, "1 pairs") {
+		t.Fatalf("%+v", r)
+	}
+	bad := map[string]string{"subj_agr_filtered.text": "the key are here\n the key is\n"}
+	writeTar(t, filepath.Join(root, "bad.tar.gz"), bad)
+	writeTar(t, filepath.Join(dir, "bad.tar.gz"), bad) // the user's own
+	if err := os.WriteFile(filepath.Join(root, "subj_agr_filtered.text"), []byte(bad["subj_agr_filtered.text"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(http.FileServer(http.Dir(root)))
+	defer server.Close()
+	before := contents(t, dir)
+	for _, args := range [][]string{
+		{"--archive", filepath.Join(root, "bad.tar.gz")}, {"--from", server.URL + "/bad.tar.gz"}, {"--from", server.URL + "/subj_agr_filtered.text"},
+	} {
+		r := ut(t, append([]string{"data", "linzen", "--dir", dir}, args...)...)
+		if r.code != 1 || !strings.Contains(r.stderr, "ut: "+args[1]+": subj_agr_filtered.") || !strings.HasSuffix(r.stderr, ": no file is replaced: get it again\n") {
+			t.Errorf("%q: %+v", args, r)
+		}
+		if after := contents(t, dir); !maps.Equal(after, before) {
+			t.Errorf("%q: the folder has %q, before %q", args, after, before)
+		}
+	}
+}
+
+// contents returns the contents of the files in a folder by their names.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]string{}
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[e.Name()] = string(content)
+	}
+	return all
 }
 
 // A transfer that ends too early is an error that names the address, and nothing is left of it.

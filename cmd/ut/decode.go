@@ -190,6 +190,8 @@ func decodeWhole(bad *badLines, m *pipeline.Model, lines []string, how pipeline.
 		if a.Err != nil {
 			bad.report(line, a.Err)
 			text = form.failed(line, a.Err)
+		} else {
+			bad.ranked(form.nBest, 1+len(a.Others))
 		}
 		if _, err := io.WriteString(bad.c.OutOrStdout(), text); err != nil {
 			return err

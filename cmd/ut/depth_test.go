@@ -65,29 +65,35 @@ func TestDepth(t *testing.T) {
 	}
 }
 
-// After an error or an interrupt, what was measured is printed. Runs with different metrics are not compared.
-// Caught when planted: points that are lost with the error; a run of another metric measured at all exits, or kept.
+// Runs that cannot be measured together are refused before any is measured. Caught when planted: only the first run checked; a run named
+// twice, or by another name, that is measured twice; metrics compared after the first run is measured.
+func TestDepthChecksAllRuns(t *testing.T) {
+	copier, text := copierRun(t), textRun(t)
+	link := filepath.Join(t.TempDir(), "link")
+	if err := os.Symlink(copier, link); err != nil {
+		t.Fatal(err)
+	}
+	for want, args := range map[string][]string{
+		"is not a run directory":                    {copier, t.TempDir()},
+		"are the same run":                          {copier, link},
+		`--rules: limit does not apply`:             {copier, trained(t), "--rules", "limit"},
+		`metric "bleu" is unknown`:                  {copier, trained(t), "--metric", "bleu"},
+		"give --metric, or compare them separately": {copier, text, "--rules", "unchanged", "--teacher-forced"},
+	} {
+		if r := ut(t, append([]string{"depth", "--count", "5"}, args...)...); r.code == 0 || r.stdout != "" || !strings.Contains(r.stderr, want) {
+			t.Errorf("%+v, want %q", r, want)
+		}
+	}
+}
+
+// After an interrupt, what was measured is printed. Caught when planted: points that are lost.
 func TestDepthKeepsWhatWasMeasured(t *testing.T) {
-	copier := copierRun(t)
-	r := ut(t, "depth", copier, t.TempDir(), "--count", "5", "--rules", "unchanged")
-	if r.code != 1 || !strings.Contains(r.stdout, "answer unchanged for 2 steps") || !strings.Contains(r.stderr, "is not a run directory") {
-		t.Errorf("%+v", r)
-	}
-	both, f := newDepth(), depthFlags{rules: []string{"unchanged"}}
-	f.Selection.Count, f.TeacherForced = 5, true
+	copier, measured := copierRun(t), 0
 	var out bytes.Buffer
-	both.SetContext(t.Context())
-	both.SetOut(&out)
-	measured := 0
-	f.measured = func() { measured++ }
-	if err := f.run(both, []string{copier, textRun(t)}); err == nil || !strings.Contains(err.Error(), "give --metric") || measured != 4 || strings.Count(out.String(), "\n") != 3+4 {
-		t.Errorf("another metric: %d measured, %q, %v", measured, out.String(), err)
-	}
-	out.Reset()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	c, f := newDepth(), depthFlags{rules: []string{"fixed"}}
-	f.Selection.Count, measured = 5, 0
+	f.Selection.Count = 5
 	f.measured = func() {
 		if measured++; measured == 2 {
 			cancel()

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -13,14 +12,14 @@ import (
 )
 
 // expandRuns returns the run directories that arguments name, each once. A folder stands for the runs in it. What check rejects is reported
-// and skipped; it is an error if nothing else is named. A path that does not exist is an error, too.
+// and skipped; it is an error if nothing else is named. Paths that do not exist are an error, too.
 func expandRuns(c *cobra.Command, args []string, check func(dir string) error) (dirs []string, err error) {
 	var known []os.FileInfo
 	var skipped []error
+	if err := checkExist(args); err != nil {
+		return nil, err
+	}
 	for _, arg := range args {
-		if _, err := os.Stat(arg); errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%s does not exist: name a run directory or a folder of runs", arg)
-		}
 		found, err := pipeline.FindRuns(arg)
 		var unreadable pipeline.UnreadableError
 		if errors.As(err, &unreadable) {
@@ -52,6 +51,18 @@ func expandRuns(c *cobra.Command, args []string, check func(dir string) error) (
 		return nil, fmt.Errorf("none of %s is a run that can be read", strings.Join(args, ", "))
 	}
 	return dirs, nil
+}
+
+// checkExist returns an error that names all paths that do not exist.
+func checkExist(paths []string) error {
+	missing := slices.DeleteFunc(slices.Clone(paths), exists)
+	switch len(missing) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s does not exist: name a run directory or a folder of runs", missing[0])
+	}
+	return fmt.Errorf("%s do not exist: name run directories or folders of runs", strings.Join(missing, ", "))
 }
 
 // readable returns an error if the configuration of a run cannot be read.

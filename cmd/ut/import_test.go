@@ -29,6 +29,8 @@ func TestImport(t *testing.T) {
 		"RECIPE is missing":            {"import", variables, "--heads", "4", "--out", out},
 		"VARIABLES is missing":         {"import"},
 		"the header claims":            {"import", write(t, "text.npz", "these are no variables, but a text"), "demo", "--heads", "4", "--out", out},
+		"save or copy the variables":   {"import", write(t, "cut", "\xe8\x03\x00\x00\x00\x00\x00\x00{"), "demo", "--heads", "4", "--out", out},
+		"there are no variables in it": {"import", write(t, "empty.npz", "PK\x05\x06"+strings.Repeat("\x00", 18)), "demo", "--heads", "4", "--out", out},
 	} {
 		r := ut(t, args...)
 		if _, err := os.Stat(out); err == nil || r.code == 0 || !strings.Contains(r.stderr, want) {

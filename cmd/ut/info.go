@@ -88,6 +88,9 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 		updates += fmt.Sprintf(", saved up to update %d", slices.Max(i.Checkpoints))
 	}
 	field("updates", updates)
+	if i.Problem == "" && i.Status != pipeline.WeightsOnly && len(i.Checkpoints) == 0 {
+		field("checkpoints", "none yet: training starts from the beginning if it is resumed")
+	}
 	best := validationLine(i.Best)
 	if i.Best == nil && len(i.Checkpoints) > 0 {
 		best = fmt.Sprintf("no checkpoint is marked: commands use the newest, of update %d", slices.Max(i.Checkpoints))

@@ -36,13 +36,15 @@ func TestInfoOfSteps(t *testing.T) {
 	}
 }
 
-// The number of updates comes with that of the newest checkpoint if the last ones are not saved. Caught when planted: the oldest checkpoint in
-// place of the newest; the words also if all are saved.
+// The number of updates comes with that of the newest checkpoint if the last ones are not saved, or with the words that there is none.
+// Caught when planted: the oldest checkpoint in place of the newest; the words also if all are saved; nothing said without a checkpoint, or
+// of exported weights.
 func TestInfoOfUnsavedUpdates(t *testing.T) {
 	for want, i := range map[string]pipeline.Info{
 		"updates          40 of 100, saved up to update 20\n": {Step: 40, Steps: 100, Checkpoints: []int64{10, 20}},
 		"updates          40 of 100\n":                        {Step: 40, Steps: 100, Checkpoints: []int64{20, 40}},
-		"updates          0 of 100\n":                         {Steps: 100},
+		"updates          0 of 100\nlast":                     {Steps: 100, Status: pipeline.WeightsOnly},
+		"updates          100 of 100\ncheckpoints      none yet: training starts from the beginning if it is resumed\n": {Step: 100, Steps: 100},
 	} {
 		i.Newest = &pipeline.Validation{Step: i.Step}
 		var b bytes.Buffer

@@ -129,6 +129,8 @@ type badLines struct {
 	long   bool // a line that is much longer than those of training has been reported
 	lines  int  // lines read
 	count  int  // lines that could not be answered
+	wanted int  // best answers to a line; 0: one
+	fewer  int  // lines that have fewer
 }
 
 func newBadLines(c *cobra.Command) badLines {
@@ -139,6 +141,13 @@ func newBadLines(c *cobra.Command) badLines {
 func (p *badLines) report(line int, err error) {
 	p.count++
 	p.c.PrintErrf("ut: line %d: %s\n", line, oneLine(err))
+}
+
+// ranked counts a line that has fewer best answers than are wanted.
+func (p *badLines) ranked(wanted, found int) {
+	if p.wanted = wanted; found < wanted {
+		p.fewer++
+	}
 }
 
 // maxUnknown is the number of unknown tokens that a message names.
@@ -179,8 +188,12 @@ func (p *badLines) skip() error {
 	return err
 }
 
-// end returns an error if a line could not be answered, unless a person typed the input.
+// end notes how many lines have fewer answers than are wanted, and returns an error if a line could not be answered, unless a person typed
+// the input.
 func (p *badLines) end() error {
+	if p.fewer > 0 {
+		p.c.PrintErrf("ut: note: %s fewer than %d answers: the model has found no others\n", quantity.Of(p.fewer, "line has", "lines have"), p.wanted)
+	}
 	if p.count == 0 || p.byHand {
 		return nil
 	}

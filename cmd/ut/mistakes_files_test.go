@@ -65,6 +65,7 @@ var fileMistakes = []mistake{
 	{"tokenizer train {empty} --out {folder}/t.json", 1, "there is no text to train on", ""},
 	{"tokenizer train {utf16} --out {folder}/t.json", 1, "{utf16}: it is UTF-16", ""},
 	{"tokenizer train {latin1} --out {folder}/t.json", 1, "{latin1}: line 1: not valid UTF-8 at byte 4: convert the file to UTF-8, from Windows-1252 for instance, with: iconv -f", ""},
+	{"tokenizer train {nul} --out {folder}/t.json", 1, `{nul}: line 2: byte 4 is NUL: this is no text: remove such bytes with: tr -d '\000' < {nul} > {nul}.text`, ""},
 	{"tokenizer train nowhere --out {folder}/t.json", 1, "FILE: stat nowhere: no such file or directory: name a text to train on", ""},
 	{"tokenizer train {file} --out {folder}", 1, "{folder} is a folder", ""},
 	{"tokenizer train {file} --out {file}", 2, "--out {file} would overwrite {file}, a file to train on: name another file", ""},

@@ -166,6 +166,7 @@ var modelMistakes = []mistake{
 	{"trace {run} --input {long}", 1, "positions exceed the limit of a trace, 1000", ""},
 	{"trace {run} --input 12 --figure 5", 2, "--input and --figure are both given: choose one", ""},
 	{"trace {run} --input 12 --json --text", 2, "--json and --text are both given: choose one", ""},
+	{"trace {run} figure.svg --svg --input 12", 2, `"figure.svg" is an extra argument: name the file to write with --out`, ""},
 	{"trace {run} --input 12 --svg --text", 2, "--svg is given with --json or --text: choose one", ""},
 	{"trace {run} --input 12 --out {folder}", 1, "{folder} is a folder: name a file", ""},
 	{"trace {run} --input 12 --out {folder}/no/page.html", 1, "{folder}/no/page.html cannot be written", ""},

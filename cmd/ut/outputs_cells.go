@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"universal-transformer/runlog"
@@ -57,16 +56,4 @@ func checkPage(flag, folder, page string) error {
 		return nil
 	}
 	return usagef("--%s %s: %s was not written by a sweep, which would overwrite it: choose another folder", flag, folder, page)
-}
-
-// checkWritable returns an error unless files can be made in a folder, which it makes if it does not exist.
-func checkWritable(dir string) error {
-	if err := os.MkdirAll(dir, 0o777); err != nil {
-		return err
-	}
-	file, err := os.CreateTemp(dir, ".writable-*")
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Close(), os.Remove(file.Name()))
 }

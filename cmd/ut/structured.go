@@ -14,7 +14,8 @@ import (
 // answerFieldsHelp lists the fields of answerJSON.
 const answerFieldsHelp = `--n-best N writes the N best answers of a beam search, one per line: the number of the source's
 line, the answer's log-probability and the answer, separated by tabs. Without --beam, the beam has a
-width of N, but at least 4. A line that is skipped has no answers.
+width of N, but at least 4. A line that is skipped has no answers. A note says how many lines have
+fewer than N, because the beam found no others within the maximum length.
 
 With --json, each line is an object with the fields
   line          the number of the source's line, from 1

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/atomicfile"
 	"universal-transformer/internal/parallel"
+	"universal-transformer/internal/quantity"
 	"universal-transformer/internal/textfile"
 	"universal-transformer/sweep"
 )
@@ -56,8 +58,9 @@ A complete example, with nine runs:
   }
 
 Finished runs are skipped and interrupted ones are resumed: Ctrl-C saves all active runs, and the
-same command continues. A finished run with another configuration, measure or other data than those
-of the file is refused. With several jobs each uses one thread, unless --backend says otherwise.
+same command continues. Before training, results and started runs that are damaged, or that have
+another configuration, measure or other data than those of the file, are refused, and all of them
+are named. With several jobs each uses one thread, unless --backend says otherwise.
 
 Files in the folder of the sweep (--out):
   index.html               a page with the table and the learning curves
@@ -110,10 +113,14 @@ func (f *sweepFlags) run(c *cobra.Command, args []string, group *parallel.Group)
 		return err
 	}
 	if f.list {
-		if err := listCells(c.OutOrStdout(), cells); err != nil {
+		problems, err := listCells(c.OutOrStdout(), cells)
+		if err == nil && problems > 0 {
+			err = fmt.Errorf("%s: %s files that cannot be used, as listed", args[0], quantity.Of(problems, "run has", "runs have"))
+		}
+		if err != nil {
 			return err
 		}
-		return withPath(args[0], file.Check(c.Context(), cells, lineWriter(c)))
+		return checkSweep(c, args[0], file, cells)
 	}
 	if err := f.train(c, group, args[0], file, cells); err != nil {
 		return err
@@ -147,36 +154,41 @@ func (f *sweepFlags) cells(path string) (sweep.File, []sweep.Cell, error) {
 	return file, cells, nil
 }
 
-// withPath adds the file of the sweep to an error.
-func withPath(path string, err error) error {
+// checkSweep checks the files and the data of all cells. If several have problems, it prints each of them.
+func checkSweep(c *cobra.Command, path string, file sweep.File, cells []sweep.Cell) error {
+	err := file.Check(c.Context(), cells, lineWriter(c))
+	var found sweep.Problems
+	if errors.As(err, &found) && len(found) > 1 {
+		for _, problem := range found {
+			c.PrintErrln("ut:", oneLine(problem))
+		}
+		return fmt.Errorf("%s: nothing was trained, because of the %d problems above", path, len(found))
+	}
 	if err == nil {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// listCells prints the runs and whether they have a result.
-func listCells(w io.Writer, cells []sweep.Cell) error {
+// listCells prints the runs and whether they have a result. It returns how many have files that cannot be used.
+func listCells(w io.Writer, cells []sweep.Cell) (problems int, err error) {
 	for _, cell := range cells {
-		r, m, done, err := cell.Done()
 		state := "to be trained"
-		switch {
-		case err != nil:
-			return err
-		case done && cell.Mismatch(r, m) != nil:
-			state = cell.Mismatch(r, m).Error()
-		case done:
+		if problem := cell.Problem(); problem != nil {
+			state = oneLine(problem)
+			problems++
+		} else if _, m, done, err := cell.Done(); err != nil {
+			return problems, err
+		} else if done {
 			state = m.Summary()
-		default:
-			if _, err := os.Stat(cell.Dir()); err == nil {
-				state = "started"
-			}
+		} else if exists(cell.Dir()) {
+			state = "started"
 		}
 		if _, err := fmt.Fprintf(w, "%s: %s\n", cell.Name(), state); err != nil {
-			return err
+			return problems, err
 		}
 	}
-	return nil
+	return problems, nil
 }
 
 // train trains and measures the cells without a result.
@@ -185,24 +197,11 @@ func (f *sweepFlags) train(c *cobra.Command, group *parallel.Group, path string,
 	if err := checkTraining(f.backend); err != nil {
 		return err
 	}
-	for _, cell := range cells {
-		r, m, done, err := cell.Done()
-		if err != nil || !done {
-			continue
-		}
-		if cell.Changed(r) {
-			return fmt.Errorf("%s has a result of another configuration: remove it and %s, or choose another folder with --out",
-				cell.File(), cell.Dir())
-		}
-		if problem := cell.Mismatch(r, m); problem != nil {
-			return fmt.Errorf("%s %w: remove it to measure its run again, or choose another folder with --out", cell.File(), problem)
-		}
-	}
-	if err := withPath(path, file.Check(c.Context(), cells, lineWriter(c))); err != nil {
-		return err
-	}
-	if err := checkWritable(f.out); err != nil {
+	if err := atomicfile.CheckNew(filepath.Join(f.out, "index.html")); err != nil {
 		return elsewhere(err, "choose another folder with --out")
+	}
+	if err := checkSweep(c, path, file, cells); err != nil {
+		return err
 	}
 	remark(c, cells)
 	out := c.OutOrStdout()

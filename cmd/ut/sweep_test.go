@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -60,7 +61,7 @@ func TestSweepRemarks(t *testing.T) {
 func TestSweepIntoWhatCannotBeWritten(t *testing.T) {
 	file := pairsSweep(t, t.TempDir())
 	r := ut(t, "sweep", file, "--out", filepath.Join(file, "out"))
-	if r.code != 1 || strings.Count(r.stderr, file+": not a directory") != 1 || !strings.HasSuffix(r.stderr, ": choose another folder with --out\n") {
+	if r.code != 1 || strings.Count(r.stderr, "not a directory") != 1 || !strings.HasSuffix(r.stderr, ": choose another folder with --out\n") {
 		t.Errorf("%+v", r)
 	}
 }
@@ -134,11 +135,43 @@ func refusesOtherMeasure(t *testing.T, text, file, out string) {
 		t.Fatal(err)
 	}
 	const want = `was measured with {}, but measure is {"count":3}`
-	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, filepath.Join(out, "results", "two-seed1.json")+" "+want+": remove it to measure its run again, or choose another folder with --out") {
+	if _, failed := sweepOutput(t, file, "--out", out); !strings.Contains(failed, filepath.Join(out, "results", "two-seed1.json")+" "+want+": remove it to measure its run again, or choose another folder\n") {
 		t.Errorf("another measure: %s", failed)
 	}
-	if list, failed := sweepOutput(t, file, "--out", out, "--list"); failed != "" || strings.Count(list, want) != 4 || strings.Count(list, "to be trained") != 2 {
+	if list, failed := sweepOutput(t, file, "--out", out, "--list"); !strings.Contains(failed, "4 runs have files that cannot be used, as listed") || strings.Count(list, want) != 4 || strings.Count(list, "to be trained") != 2 {
 		t.Errorf("another measure listed: %q, %s", list, failed)
+	}
+}
+
+// Results and started runs that cannot be used are all named before anything is trained, and by --list.
+// Caught when planted: only results checked; --list that succeeds, or stops at the first; the first problem alone named.
+func TestSweepNamesAllProblems(t *testing.T) {
+	dir := t.TempDir()
+	file, out := pairsSweep(t, dir), filepath.Join(dir, "out")
+	if text, failed := sweepOutput(t, file, "--out", out); failed != "" {
+		t.Fatalf("%s, %s", text, failed)
+	}
+	result := func(name string) string { return filepath.Join(out, "results", name+".json") }
+	if err := errors.Join(os.WriteFile(result("two-seed1"), []byte(`{"recipe": "two"`), 0o600), os.WriteFile(result("one-seed2"), nil, 0o600),
+		os.Remove(result("one-seed1")), os.RemoveAll(filepath.Join(out, "one-seed1")), os.Rename(filepath.Join(out, "two-seed1"), filepath.Join(out, "one-seed1"))); err != nil {
+		t.Fatal(err)
+	}
+	wants := []string{
+		result("two-seed1") + ": ", result("one-seed2") + ": ",
+		filepath.Join(out, "one-seed1") + " holds a run of another configuration: remove it, or choose another folder of runs",
+	}
+	text, failed := sweepOutput(t, file, "--out", out)
+	list, listed := sweepOutput(t, file, "--out", out, "--list")
+	for _, want := range wants {
+		if strings.Count(failed, "ut: "+want) != 1 || strings.Count(list, want) != 1 {
+			t.Errorf("%q, %s\n%s", want, failed, list)
+		}
+	}
+	if strings.Count(failed, ": remove the file to repeat the run\n") != 2 || !strings.HasSuffix(failed, file+": nothing was trained, because of the 3 problems above\n") || text != "" {
+		t.Errorf("%q, %s", text, failed)
+	}
+	if !strings.Contains(list, "two-seed2: token accuracy ") || listed != "ut: "+file+": 3 runs have files that cannot be used, as listed\n" {
+		t.Errorf("%s, %s", list, listed)
 	}
 }
 

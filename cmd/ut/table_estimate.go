@@ -54,12 +54,19 @@ func (f *tableFlags) changed(cells []sweep.Cell) (names []string) {
 	return names
 }
 
-// damaged reports the results that cannot be read, as running the cells does.
+// damaged reports the results that cannot be read and the runs that cannot be continued, as running the cells does.
 func (f *tableFlags) damaged(c *cobra.Command, cells []sweep.Cell) error {
 	watch := newCellWatch(c.OutOrStdout(), c.ErrOrStderr(), len(cells))
 	var first error
 	for _, cell := range cells {
-		if _, _, _, err := cell.Done(); err != nil {
+		r, _, done, err := cell.Done()
+		if done && cell.Changed(r) {
+			continue // reported as such
+		}
+		if err == nil {
+			err = cell.Problem()
+		}
+		if err != nil {
 			watch.finished(sweep.Outcome{Cell: cell, Err: err})
 			first = cmp.Or(first, fmt.Errorf("%s: %w", cell.Name(), err))
 		}

@@ -148,6 +148,8 @@ func countWords(c *cobra.Command, trainer *subword.Trainer, paths []string, out 
 		switch {
 		case errors.Is(err, subword.ErrText):
 			return fmt.Errorf("%s: %w: %w", path, err, textfile.EncodingError(path, ""))
+		case errors.Is(err, subword.ErrNUL):
+			return fmt.Errorf("%s: %w: remove such bytes with: %s", path, err, textfile.Convert(path, `tr -d '\000'`, ".text"))
 		case err != nil:
 			return fmt.Errorf("%s: %w", path, err)
 		}

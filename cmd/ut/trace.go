@@ -54,7 +54,13 @@ uses the story of the paper's figure N.
   ut trace runs/reverse --input 31415 --text
   ut trace runs/reverse --input 31415 --json --out -
   ut trace runs/babi --figure 5 --svg --out figure5.svg`,
-		Args: arguments("RUN"),
+		Args: func(c *cobra.Command, args []string) error {
+			err := arguments("RUN")(c, args)
+			if len(args) > 1 && (f.asJSON || f.asText || f.asSVG) {
+				err = fmt.Errorf("%w: name the file to write with --out", err)
+			}
+			return err
+		},
 		RunE: func(c *cobra.Command, args []string) error {
 			if err := cmp.Or(f.check(c), f.exit.check(c)); err != nil {
 				return err

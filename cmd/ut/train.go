@@ -172,7 +172,7 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 		dir = defaultDir(r.Name)
 	}
 	if err := runlog.CheckVacant(dir); errors.Is(err, runlog.ErrExists) { // before data are read
-		return existing(trainCommandOf(c, group), dir)
+		return existing(trainCommandOf(c, group), dir, err)
 	} else if err != nil {
 		return err
 	}
@@ -181,7 +181,7 @@ func (f *trainFlags) start(c *cobra.Command, group *parallel.Group, args []strin
 			return pipeline.Train(ctx, backend, r, dir, w)
 		})
 		if errors.Is(err, runlog.ErrExists) {
-			return existing(trainCommandOf(c, group), dir)
+			return existing(trainCommandOf(c, group), dir, err)
 		}
 		return f.parallelFiles.withHint(err)
 	})

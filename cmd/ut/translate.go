@@ -130,6 +130,8 @@ func translated(bad *badLines, m *pipeline.Model, lines []input, how pipeline.De
 			if err := found[i].Err; err != nil {
 				bad.report(number, err)
 				answers[s.at] = form.failed(number, err)
+			} else {
+				bad.ranked(form.nBest, 1+len(found[i].Others))
 			}
 		}
 	}

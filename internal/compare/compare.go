@@ -34,6 +34,7 @@ type Run struct {
 	Estimated  bool // the times of Rows are in proportion to the steps, because the run has no events
 	Evaluation *pipeline.Evaluation
 	Problem    string // why there is no evaluation; "" if there is one, or none was asked for
+	Unloaded   bool   // there is none because the model cannot be loaded
 
 	sources, targets, answers []string // of the examples, as text
 	losses                    []loss   // of the examples, if the task is measured by probabilities

@@ -16,6 +16,7 @@ import (
 func (r *Run) evaluate(ctx context.Context, backend compute.Backend, o Options) (notes []string, err error) {
 	m, err := pipeline.Load(r.Info.Run, backend)
 	if err != nil {
+		r.Unloaded = true
 		return nil, err
 	}
 	defer m.Close()

@@ -126,7 +126,12 @@ func (c *Comparison) facts() []Difference {
 			}
 			return fmt.Sprintf("%.1f minutes", r.Info.Seconds/60)
 		})},
-		{"parameters", c.each(func(r Run) string { return fmt.Sprint(r.Info.Parameters) })},
+		{"parameters", c.each(func(r Run) string {
+			if r.Info.Parameters == 0 { // no checkpoint tells
+				return "-"
+			}
+			return fmt.Sprint(r.Info.Parameters)
+		})},
 	}
 }
 

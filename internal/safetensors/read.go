@@ -46,7 +46,7 @@ func Decode(data []byte) (*File, error) {
 // split separates the header and the tensors' bytes.
 func split(data []byte) (header, body []byte, err error) {
 	if len(data) < lengthBytes {
-		return nil, nil, fmt.Errorf("%d bytes are too few for a file", len(data))
+		return nil, nil, fmt.Errorf("the file is cut off: %d bytes are too few", len(data))
 	}
 	length := binary.LittleEndian.Uint64(data)
 	rest := data[lengthBytes:]
@@ -54,7 +54,7 @@ func split(data []byte) (header, body []byte, err error) {
 	case length > maxHeader:
 		return nil, nil, fmt.Errorf("the header claims %d bytes, more than the %d allowed", length, maxHeader)
 	case length > uint64(len(rest)):
-		return nil, nil, fmt.Errorf("the header claims %d bytes, the file has %d left", length, len(rest))
+		return nil, nil, fmt.Errorf("the file is cut off: the header claims %d bytes, the file has %d left", length, len(rest))
 	}
 	header, body = rest[:length], rest[length:]
 	switch {

@@ -116,9 +116,9 @@ func TestDecodeRefuses(t *testing.T) {
 		data []byte
 		want string
 	}{
-		"empty":              {nil, "too few"},
+		"empty":              {nil, "cut off: 0 bytes are too few"},
 		"seven bytes":        {make([]byte, 7), "too few"},
-		"header too long":    {file("{}", "")[:9], "the file has 1 left"},
+		"header too long":    {file("{}", "")[:9], "the file is cut off: the header claims 2 bytes, the file has 1 left"},
 		"huge header":        {[]byte("\xff\xff\xff\xff\xff\xff\xff\xff{}"), "18446744073709551615 bytes, more than the 100000000"},
 		"no object":          {file("[]", ""), "begin with {"},
 		"leading space":      {file(" {}", ""), "begin with {"},

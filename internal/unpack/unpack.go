@@ -6,14 +6,13 @@ import (
 	"archive/zip"
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"universal-transformer/internal/archive"
 	"universal-transformer/internal/atomicfile"
@@ -29,78 +28,53 @@ const (
 	maxDepth       = 3 // of archives in archives
 )
 
-// Into extracts files of an archive below folder and lists them. It replaces no file before all are unpacked and none of their places is a
-// folder; only if the system then refuses to rename one of them are those before it, which are listed, in their places. wanted maps the
-// path of a file in the archive to its path below the folder, and reports whether to extract it. Archives (.tar) in an archive are read
-// too. An archive without any such file is an error. No content is held in memory.
-func Into(folder, from string, wanted func(path string) (place string, ok bool)) (written []string, err error) {
-	f, err := textfile.Open(from)
+// An Archive is a file that is unpacked.
+type Archive struct {
+	Path string
+	Name string // in errors, such as the address it is from; its ending tells that it is a .tar
+
+	// Wanted maps the path of a file in the archive to its path below the folder, and reports whether to extract it.
+	Wanted func(path string) (place string, ok bool)
+
+	// Check checks the files in the folder of their own in which they are until they are moved; it may be nil.
+	Check func(staging string) error
+}
+
+// Into extracts files of the archive below folder and lists them. It replaces no file before all are unpacked, Check accepts them, and none
+// of their places is a folder; only if the system then refuses to rename one of them are those before it, which are listed, in their
+// places. Archives (.tar) in an archive are read too. An archive without any such file is an error. No content is held in memory. When ctx
+// ends, nothing is left.
+func (a Archive) Into(ctx context.Context, folder string) (written []string, err error) {
+	f, err := textfile.Open(a.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	made, err := makeFolder(folder)
-	if err != nil {
-		return nil, err
-	}
-	removeStale(folder)
-	staging, err := os.MkdirTemp(folder, stagingName)
-	if err != nil {
-		return nil, atomicfile.Cause(folder, err)
-	}
-	defer func() {
-		_ = os.RemoveAll(staging)
+	u := unpacker{ctx: ctx, name: a.Name, wanted: a.Wanted, left: maxArchiveSize, known: map[string]struct{}{}}
+	fill := func(staging string) error {
+		u.folder = staging
+		err := u.read(f)
+		if err == nil && len(u.places) == 0 {
+			err = errors.New("no file of the data set is in it: name the archive of this data set, or get it again")
+		}
+		if err == nil && a.Check != nil {
+			err = a.Check(staging)
+		}
 		if err != nil {
-			removeEmpty(made)
+			return fmt.Errorf("%s: %w", a.Name, err)
 		}
-	}()
-	u := unpacker{folder: staging, wanted: wanted, left: maxArchiveSize, known: map[string]struct{}{}}
-	if err = u.read(f); err == nil && len(u.places) == 0 {
-		err = errors.New("no file of the data set is in it")
+		return nil
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", from, err)
-	}
-	return u.moveTo(folder)
-}
-
-// stagingName is the pattern of the folder that files are in until all are there.
-const stagingName = ".unpack.*.tmp"
-
-// longestUnpacking is a time after which no process is still unpacking.
-const longestUnpacking = 12 * time.Hour
-
-// removeStale removes what killed processes left.
-func removeStale(folder string) {
-	left, _ := filepath.Glob(filepath.Join(folder, stagingName))
-	for _, dir := range left {
-		if _, ours := atomicfile.Unfinished(filepath.Base(dir)); !ours {
-			continue
-		}
-		if info, err := os.Stat(dir); err == nil && time.Since(info.ModTime()) > longestUnpacking {
-			_ = os.RemoveAll(dir)
-		}
-	}
-}
-
-// makeFolder makes a folder and its parents, and lists those that were made, the innermost first.
-func makeFolder(folder string) (made []string, err error) {
-	for dir := folder; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			return made, os.MkdirAll(folder, 0o755)
-		}
-		made = append(made, dir)
-	}
-}
-
-// removeEmpty removes folders that have stayed empty.
-func removeEmpty(folders []string) {
-	for _, dir := range folders {
-		_ = os.Remove(dir) // fails if it is not empty
-	}
+	err = Stage(ctx, folder, fill, func(string) (err error) {
+		written, err = u.moveTo(folder)
+		return err
+	})
+	return written, err
 }
 
 type unpacker struct {
+	ctx    context.Context
+	name   string // of the archive
 	folder string // of the files until all are there
 	wanted func(string) (string, bool)
 	left   int64               // bytes that may still be unpacked
@@ -148,16 +122,16 @@ func (u *unpacker) makePlaces(folder string) (err error) {
 
 // read determines the type of the archive by its first bytes, not by its name.
 func (u *unpacker) read(f *os.File) error {
-	r := bufio.NewReaderSize(f, 1<<20)
-	if head, _ := r.Peek(4); bytes.Equal(head, []byte("PK\x03\x04")) {
+	r := bufio.NewReaderSize(&reader{ctx: u.ctx, r: f}, 1<<20)
+	if head, _ := r.Peek(4); bytes.HasPrefix(head, []byte("PK\x03\x04")) || bytes.HasPrefix(head, []byte("PK\x05\x06")) {
 		return u.zip(f)
 	}
 	plain, packed, err := archive.Decompress(r)
 	switch {
 	case err != nil:
 		return damaged(err)
-	case !packed && !strings.HasSuffix(f.Name(), ".tar"):
-		return errors.New("it is neither gzip, xz nor zip, nor named .tar")
+	case !packed && !strings.HasSuffix(u.name, ".tar"):
+		return errors.New("it is neither gzip, xz nor zip, nor named .tar: name an archive of one of these kinds")
 	}
 	return u.tar(archive.Limit(plain, maxUnpacked))
 }
@@ -206,6 +180,9 @@ func (u *unpacker) zip(f *os.File) error {
 	for _, entry := range files.File {
 		if !entry.Mode().IsRegular() {
 			continue
+		}
+		if err := u.ctx.Err(); err != nil {
+			return err
 		}
 		r, err := entry.Open()
 		if err == nil {
@@ -256,7 +233,7 @@ func (u *unpacker) write(place string, r io.Reader) (n int64, err error) {
 	if err != nil {
 		return 0, atomicfile.Cause(place, err)
 	}
-	source := &reader{r: r}
+	source := &reader{ctx: u.ctx, r: r}
 	n, err = io.Copy(f, source)
 	if err == nil {
 		err = atomicfile.Sync(f)
@@ -271,13 +248,17 @@ func (u *unpacker) write(place string, r io.Reader) (n int64, err error) {
 	return n, nil
 }
 
-// A reader remembers the error of reading, which is the archive's fault, and not the disk's.
+// A reader remembers the error of reading, which is the archive's fault, and not the disk's. It ends when ctx does.
 type reader struct {
+	ctx context.Context
 	r   io.Reader
 	err error
 }
 
 func (r *reader) Read(p []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
 	n, err := r.r.Read(p)
 	if err != nil && err != io.EOF {
 		r.err = err

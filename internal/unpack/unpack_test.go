@@ -12,7 +12,6 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/ulikunitz/xz"
 )
@@ -78,12 +77,18 @@ func archived(t *testing.T, name, content string) string {
 	return file
 }
 
+// into unpacks the texts of an archive.
+func into(t *testing.T, folder, file string) ([]string, error) {
+	t.Helper()
+	return Archive{Path: file, Name: file, Wanted: texts}.Into(t.Context(), folder)
+}
+
 // Every kind of archive gives the files that are wanted, in their places, and no others.
 // Caught when planted: an archive within an archive passed over, all files written.
 func TestInto(t *testing.T) {
 	for name, content := range packed(t) {
 		folder := t.TempDir()
-		written, err := Into(folder, archived(t, name, content), texts)
+		written, err := into(t, folder, archived(t, name, content))
 		if err != nil || len(written) != 2 {
 			t.Errorf("%s: %q, %v", name, written, err)
 		}
@@ -107,9 +112,10 @@ func TestRefuses(t *testing.T) {
 		"neither gzip":                     {"a.txt", "one"},
 		"leads out of the folder":          {"a.tar", tarOf(t, [][2]string{{"set/../../x.txt", "x"}})},
 		"no file of the data set is in it": {"a.tar", tarOf(t, files[2:])},
+		"is in it: name the archive":       {"empty.zip", "PK\x05\x06" + strings.Repeat("\x00", 18)},
 	} {
 		folder := filepath.Join(t.TempDir(), "below", "folder")
-		if _, err := Into(folder, archived(t, content[0], content[1]), texts); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := into(t, folder, archived(t, content[0], content[1])); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if _, err := os.Stat(filepath.Join(folder, "..", "..", "x.txt")); err == nil {
@@ -123,7 +129,7 @@ func TestRefuses(t *testing.T) {
 func TestAllOrNothing(t *testing.T) {
 	bad := archived(t, "a.tar", tarOf(t, [][2]string{{"set/one.txt", "new"}, {"set/deep/two.txt", "two"}, {"set/../../x.txt", "x"}}))
 	root := t.TempDir()
-	if _, err := Into(filepath.Join(root, "below", "folder"), bad, texts); err == nil {
+	if _, err := into(t, filepath.Join(root, "below", "folder"), bad); err == nil {
 		t.Fatal("it is accepted")
 	}
 	if left, err := os.ReadDir(root); err != nil || len(left) > 0 {
@@ -132,7 +138,7 @@ func TestAllOrNothing(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(root, "one.txt"), []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Into(root, bad, texts); err == nil {
+	if _, err := into(t, root, bad); err == nil {
 		t.Fatal("it is accepted")
 	}
 	left, err := os.ReadDir(root)
@@ -157,7 +163,7 @@ func TestPlaceTaken(t *testing.T) {
 			}
 		}
 		before := listed(t, root)
-		written, err := Into(root, archive, texts)
+		written, err := into(t, root, archive)
 		if err == nil || !strings.Contains(err.Error(), want) || len(written) > 0 {
 			t.Errorf("%s: %q, %v, want %q", taken, written, err, want)
 		}
@@ -190,7 +196,7 @@ func TestNesting(t *testing.T) {
 	content := tarOf(t, files[:1])
 	for depth := 1; depth <= maxDepth+1; depth++ {
 		content = tarOf(t, [][2]string{{"inner.tar", content}})
-		_, err := Into(t.TempDir(), archived(t, "a.tar", content), texts)
+		_, err := into(t, t.TempDir(), archived(t, "a.tar", content))
 		if deep := depth > maxDepth; deep != (err != nil) || deep && !strings.Contains(err.Error(), "nested more than 3 deep") {
 			t.Errorf("depth %d: %v", depth, err)
 		}
@@ -224,7 +230,7 @@ func TestMemoryIsSmall(t *testing.T) {
 	file, folder := archived(t, "a.zip", zeros(t, size)), t.TempDir()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	written, err := Into(folder, file, texts)
+	written, err := into(t, folder, file)
 	runtime.ReadMemStats(&after)
 	if err != nil || len(written) != 1 {
 		t.Fatal(written, err)
@@ -251,7 +257,7 @@ func FuzzInto(f *testing.F) {
 		if err := os.WriteFile(file, content, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		written, err := Into(filepath.Join(root, "out"), file, func(name string) (string, bool) { return name, true })
+		written, err := Archive{Path: file, Name: file, Wanted: func(name string) (string, bool) { return name, true }}.Into(t.Context(), filepath.Join(root, "out"))
 		if _, there := os.Stat(filepath.Join(root, "out")); err != nil && len(written) == 0 && there == nil {
 			t.Fatalf("%v, but a folder is left", err)
 		}
@@ -261,23 +267,4 @@ func FuzzInto(f *testing.F) {
 			}
 		}
 	})
-}
-
-// Folders of killed processes are removed, but not a folder of the user's whose name resembles theirs.
-// Caught when planted: any text in place of the number.
-func TestRemoveStale(t *testing.T) {
-	folder := t.TempDir()
-	for _, name := range []string{".unpack.1.tmp", ".unpack.mine.tmp"} {
-		dir := filepath.Join(folder, name)
-		if err := os.Mkdir(dir, 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chtimes(dir, time.Time{}, time.Now().Add(-2*longestUnpacking)); err != nil {
-			t.Fatal(err)
-		}
-	}
-	removeStale(folder)
-	if left, err := os.ReadDir(folder); err != nil || len(left) != 1 || left[0].Name() != ".unpack.mine.tmp" {
-		t.Errorf("left: %v, %v", left, err)
-	}
 }

@@ -236,7 +236,7 @@ func TestReadHaltingRefuses(t *testing.T) {
 				r.Measured = json.RawMessage(strings.Replace(string(r.Measured), `"mean": 1.5`, `"mean": 4.5`, 1))
 			}
 		},
-		"late-seed2: measured.encoder_steps: mean is 0.5": func(r *sweep.Result) {
+		"late-seed2.json: measured.encoder_steps: mean is 0.5": func(r *sweep.Result) {
 			if late(r) {
 				r.Measured = json.RawMessage(strings.Replace(string(r.Measured), `"mean": 1.5`, `"mean": 0.5`, 1))
 			}

@@ -65,7 +65,7 @@ type parser struct {
 // read parses one line: "NUMBER TEXT", and for a question a tab, the answer, a tab, and the numbers of the supporting facts.
 func (p *parser) read(line string) error {
 	if at := strings.IndexFunc(line, func(r rune) bool { return r == utf8.RuneError || r != '\t' && unicode.IsControl(r) }); at >= 0 {
-		return fmt.Errorf("byte %d is not text", at+1)
+		return fmt.Errorf("byte %d is not text: get the file again, or convert it to UTF-8", at+1)
 	}
 	digits, text, ok := strings.Cut(line, " ")
 	number, err := strconv.Atoi(digits)

@@ -59,8 +59,8 @@ func TestParseNamesTheLineThatIsWrong(t *testing.T) {
 		{"1 A b.\n2 Where is A?\tb\t\n", "f:2: the question \"where is a ?\" names no supporting fact"},
 		{"1 A b.\n1 C d.\n2 Where is C?\td\t1 3\n", `f:3: the supporting fact "3"`},
 		{"1 .\n", "f:1: \".\" has no words"},
-		{"1 A \xff.\n", "f:1: byte 5 is not text"},
-		{"1 A \x00.\n", "f:1: byte 5 is not text"},
+		{"1 A \xff.\n", "f:1: byte 5 is not text: get the file again, or convert it to UTF-8"},
+		{"1 A \x00.\n", "f:1: byte 5 is not text: get the file again, or convert it to UTF-8"},
 		{"1 A b.\n2 " + strings.Repeat("a", 1<<13), "f:2: the line is longer than 4096 bytes"},
 	} {
 		got, err := babi.Parse("f", strings.NewReader(c.text))
