@@ -129,8 +129,8 @@ func (r completionRequest) supported(body []byte) error {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(fields)) {
-		if f := fields[name]; slices.Contains(unsupported, name) && !r.asksNothing(name, f.value) {
-			return invalid(f.name, "%s is not supported: leave it out", f.name)
+		if f := fields[name]; slices.Contains(unsupported, name) && !r.asksNothing(name, f.Value) {
+			return invalid(f.Name, "%s is not supported: leave it out", f.Name)
 		}
 	}
 	return nil

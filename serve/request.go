@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"strings"
 
+	"universal-transformer/internal/strictjson"
 	"universal-transformer/task"
 )
 
@@ -37,41 +38,27 @@ func parse(body []byte, into any) error {
 		return err
 	}
 	_, traces := into.(*traceRequest)
-	if exit, ok := fields["exit"]; ok && !traces && string(exit.value) != "null" {
-		return invalid(exit.name, "exit is not supported here: leave it out; /v1/trace takes one")
+	if exit, ok := fields["exit"]; ok && !traces && string(exit.Value) != "null" {
+		return invalid(exit.Name, "exit is not supported here: leave it out; /v1/trace takes one")
 	}
 	return nil
 }
 
-// A topField is a field of the object of a request.
-type topField struct {
-	name  string
-	value json.RawMessage
-}
-
 // topFields returns the fields of an object of valid JSON by their names in lower case, which are alike for encoding/json. A field that is there
 // twice, in this object or in one below it, is a failure, as one of its values would be ignored.
-func topFields(body []byte) (map[string]topField, error) {
+func topFields(body []byte) (map[string]strictjson.Member, error) {
 	values := json.NewDecoder(bytes.NewReader(body))
 	values.UseNumber() // numbers of any size
 	if err := checkTwice(values, nil); err != nil {
 		return nil, err
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	fields := map[string]topField{}
-	if token, err := d.Token(); err != nil || token != json.Delim('{') {
-		return fields, err
+	members, _, err := strictjson.Members(body)
+	if err != nil && !errors.Is(err, strictjson.ErrNotObject) { // null is no object
+		return nil, err
 	}
-	for d.More() {
-		token, err := d.Token()
-		if err != nil {
-			return nil, err
-		}
-		f := topField{name: token.(string)}
-		if err := d.Decode(&f.value); err != nil {
-			return nil, err
-		}
-		fields[strings.ToLower(f.name)] = f
+	fields := map[string]strictjson.Member{}
+	for _, m := range members {
+		fields[strings.ToLower(m.Name)] = m
 	}
 	return fields, nil
 }

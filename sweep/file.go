@@ -143,26 +143,20 @@ func (g *Grid) UnmarshalJSON(data []byte) error {
 
 // ordered calls do for every member of an object, in order.
 func ordered(data []byte, field, example string, do func(string, json.RawMessage) error) error {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+	members, _, err := strictjson.Members(data)
+	if errors.Is(err, strictjson.ErrNotObject) {
 		return fmt.Errorf("%s is %s: it must be an object, as in %s", field, shortened(data), example)
 	}
+	if err != nil {
+		return err
+	}
 	seen := map[string]bool{}
-	for decoder.More() {
-		key, err := decoder.Token()
-		if err != nil {
-			return err
+	for _, m := range members {
+		if seen[m.Name] {
+			return fmt.Errorf("%s.%s is given twice", field, m.Name)
 		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return err
-		}
-		name := key.(string) // the keys of an object are strings
-		if seen[name] {
-			return fmt.Errorf("%s.%s is given twice", field, name)
-		}
-		seen[name] = true
-		if err := do(name, value); err != nil {
+		seen[m.Name] = true
+		if err := do(m.Name, m.Value); err != nil {
 			return err
 		}
 	}

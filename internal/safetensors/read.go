@@ -10,6 +10,8 @@ import (
 	"io"
 	"slices"
 	"unicode/utf8"
+
+	"universal-transformer/internal/strictjson"
 )
 
 const (
@@ -200,34 +202,19 @@ func metadata(raw json.RawMessage) (map[string]string, error) {
 
 // splitObject splits a JSON object into its members and keys. Duplicate keys, and anything but spaces after the object, are errors.
 func splitObject(data []byte) (map[string]json.RawMessage, []string, error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
-		return nil, nil, errors.New("not a JSON object")
-	}
-	entries, names := map[string]json.RawMessage{}, []string{}
-	for decoder.More() {
-		token, err := decoder.Token()
-		if err != nil {
-			return nil, nil, err
-		}
-		name, ok := token.(string)
-		if !ok {
-			return nil, nil, fmt.Errorf("key %v is not a string", token)
-		}
-		if _, twice := entries[name]; twice {
-			return nil, nil, fmt.Errorf("key %q is given twice", name)
-		}
-		var raw json.RawMessage
-		if err := decoder.Decode(&raw); err != nil {
-			return nil, nil, err
-		}
-		entries[name], names = raw, append(names, name)
-	}
-	if _, err := decoder.Token(); err != nil {
+	members, end, err := strictjson.Members(data)
+	if err != nil {
 		return nil, nil, err
 	}
-	if rest := bytes.Trim(data[decoder.InputOffset():], " \t\r\n"); len(rest) > 0 {
+	if rest := bytes.Trim(data[end:], " \t\r\n"); len(rest) > 0 {
 		return nil, nil, fmt.Errorf("%d bytes follow the closing brace", len(rest))
+	}
+	entries, names := map[string]json.RawMessage{}, []string{}
+	for _, m := range members {
+		if _, twice := entries[m.Name]; twice {
+			return nil, nil, fmt.Errorf("key %q is given twice", m.Name)
+		}
+		entries[m.Name], names = m.Value, append(names, m.Name)
 	}
 	return entries, names, nil
 }
