@@ -97,5 +97,6 @@ func (t *openRun) checkData(c *runlog.Checkpoint) error {
 		return &DataError{t.log.Dir(), changed}
 	}
 	t.callbacks.log(changed + ", and are accepted")
+	t.accepted = changed
 	return nil
 }

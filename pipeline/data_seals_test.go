@@ -124,6 +124,13 @@ func acceptChange(t *testing.T, kind, dir, path string) {
 	if _, err := pipeline.Resume(t.Context(), enginetest.Backend(t), dir, pipeline.Callbacks{}, "training.steps=10"); err != nil {
 		t.Errorf("%s: accepted data are refused later: %v", kind, err)
 	}
+	sessions, err := pipeline.ReadSessions(dir)
+	if err != nil || len(sessions) != 3 || sessions[0].ChangedData+sessions[2].ChangedData != "" || !strings.HasSuffix(sessions[1].ChangedData, "data have changed since the checkpoint of update 6") {
+		t.Errorf("%s: sessions %+v, %v", kind, sessions, err)
+	}
+	if info, err := pipeline.ReadInfo(dir); err != nil || info.ChangedData != sessions[1].ChangedData {
+		t.Errorf("%s: %q, %v", kind, info.ChangedData, err)
+	}
 }
 
 // dataPath returns the path of a run's data.

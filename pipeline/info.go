@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"universal-transformer/experiment"
+	"universal-transformer/internal/provenance"
 	"universal-transformer/runlog"
 	"universal-transformer/training"
 )
@@ -43,9 +44,10 @@ type Info struct {
 	Best        *Validation `json:"best"`               // of the best checkpoint; null if there is none
 	Newest      *Validation `json:"newest"`             // null before the first validation
 	Checkpoints []int64     `json:"checkpoints"`
-	Seconds     float64     `json:"seconds"`     // of training, up to the newest checkpoint
-	CPUSeconds  float64     `json:"cpu_seconds"` // of all processes that trained it; 0 in runs of earlier versions
-	Backend     string      `json:"backend"`     // of the newest of these processes; "" in runs of earlier versions
+	Seconds     float64     `json:"seconds"`                // of training, up to the newest checkpoint
+	CPUSeconds  float64     `json:"cpu_seconds"`            // of all processes that trained it; 0 in runs of earlier versions
+	Backend     string      `json:"backend"`                // of the newest of these processes; "" in runs of earlier versions
+	ChangedData string      `json:"changed_data,omitempty"` // data that changed between these processes, and were accepted
 
 	weightsOnly   bool
 	validationDue bool // the newest checkpoint is of an interruption before a validation
@@ -247,6 +249,7 @@ func (i *Info) readSessions(log *runlog.Run) error {
 		wall += s.WallSeconds
 		i.Backend, i.Diverged = s.Backend, s.Diverged
 	}
+	i.ChangedData = provenance.Merge(sessions).ChangedData
 	i.Seconds = cmp.Or(i.Seconds, wall) // before the first checkpoint
 	return err
 }

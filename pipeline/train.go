@@ -162,6 +162,7 @@ type openRun struct {
 	data      task.Task
 	log       *runlog.Run
 	from      *runlog.Checkpoint // nil: a new run with random weights
+	accepted  string             // how the data differ from those of the checkpoint; "" if they do not
 }
 
 // readData checks that the backend can train and the ranks can share the run's updates, reads its data and reports what they contain. It is an
@@ -255,6 +256,7 @@ func (t *openRun) train(ctx context.Context, trainer *training.Trainer) (trainin
 		}
 	}
 	session := beginSession(t.log, t.backend, t.callbacks)
+	session.own.ChangedData = t.accepted
 	trainer.OnProgress, trainer.CPU = session.counted(t.callbacks.Progress), cpuTime(session.meter)
 	summary, err := trainer.Run(ctx)
 	if diverged := new(training.DivergedError); errors.As(err, &diverged) {

@@ -104,6 +104,7 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 		}
 		field("time", time+strings.TrimSuffix(", "+i.Backend, ", "))
 	}
+	field("accepted", i.ChangedData)
 	for _, d := range i.Data {
 		missing := ""
 		if !d.Found {

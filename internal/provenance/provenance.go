@@ -26,6 +26,7 @@ type Provenance struct {
 	CPUSeconds  float64 `json:"cpu_seconds,omitempty"`  // of all threads of all ranks, user and system; earlier versions counted the first rank only
 	Updates     int64   `json:"updates,omitempty"`      // updates made, those lost with a killed process included
 	Diverged    int64   `json:"diverged,omitempty"`     // the update at which training diverged, which ended it; 0: it did not
+	ChangedData string  `json:"changed_data,omitempty"` // which data differed from those before, and were accepted: "the training data have changed since the checkpoint of update 10"
 }
 
 // Backend is what Of asks of a backend; compute.Backend has these methods.
@@ -89,17 +90,17 @@ func (p Provenance) Validate() error {
 // numbers of threads and ranks are the largest.
 func Merge(sessions []Provenance) Provenance {
 	var all Provenance
-	var versions, commits, backends, devices, cpus []string
+	var versions, commits, backends, devices, cpus, changed []string
 	for _, s := range sessions {
 		versions, commits, backends = add(versions, s.Version), add(commits, s.Commit), add(backends, s.Backend)
-		devices, cpus = add(devices, s.Device), add(cpus, s.CPU)
+		devices, cpus, changed = add(devices, s.Device), add(cpus, s.CPU), add(changed, s.ChangedData)
 		all.Threads, all.Ranks = max(all.Threads, s.Threads), max(all.Ranks, s.Ranks)
 		all.WallSeconds += s.WallSeconds
 		all.CPUSeconds += s.CPUSeconds
 		all.Updates += s.Updates
 	}
 	all.Version, all.Commit, all.Backend = join(versions), join(commits), join(backends)
-	all.Device, all.CPU = join(devices), join(cpus)
+	all.Device, all.CPU, all.ChangedData = join(devices), join(cpus), join(changed)
 	return all
 }
 

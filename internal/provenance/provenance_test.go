@@ -60,10 +60,10 @@ func TestStart(t *testing.T) {
 func TestMerge(t *testing.T) {
 	got := Merge([]Provenance{
 		{Version: "0.2.0", Commit: "a", Backend: "cpu:avx2,threads=1", CPU: "x", Threads: 1, WallSeconds: 10, CPUSeconds: 9, Updates: 100},
-		{Version: "0.2.0", Commit: "b", Backend: "cpu:avx2,threads=2", CPU: "x", Threads: 2, Ranks: 4, WallSeconds: 5, CPUSeconds: 8, Updates: 50},
+		{Version: "0.2.0", Commit: "b", Backend: "cpu:avx2,threads=2", CPU: "x", Threads: 2, Ranks: 4, WallSeconds: 5, CPUSeconds: 8, Updates: 50, ChangedData: "the test data"},
 		{Version: "0.2.0", Commit: "a", CPU: "x"},
 	})
-	want := Provenance{Version: "0.2.0", Commit: "a; b", Backend: "cpu:avx2,threads=1; cpu:avx2,threads=2", CPU: "x", Threads: 2, Ranks: 4, WallSeconds: 15, CPUSeconds: 17, Updates: 150}
+	want := Provenance{Version: "0.2.0", Commit: "a; b", Backend: "cpu:avx2,threads=1; cpu:avx2,threads=2", CPU: "x", Threads: 2, Ranks: 4, WallSeconds: 15, CPUSeconds: 17, Updates: 150, ChangedData: "the test data"}
 	if got != want {
 		t.Errorf("%+v, want %+v", got, want)
 	}

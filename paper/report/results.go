@@ -219,6 +219,9 @@ func by(p sweep.Provenance) string {
 	if p.WallSeconds > 0 {
 		text += fmt.Sprintf(", %.1f minutes, %.1f of processors", p.WallSeconds/60, p.CPUSeconds/60)
 	}
+	if p.ChangedData != "" {
+		text += "; " + p.ChangedData
+	}
 	return text
 }
 
