@@ -50,6 +50,9 @@ func writer(t *testing.T, dir, rows string) *exec.Cmd {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := command.StdinPipe(); err != nil { // open as long as this process
+		t.Fatal(err)
+	}
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -74,7 +77,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Stdout.WriteString("done\n")
-	select {}
+	_, _ = io.Copy(io.Discard, os.Stdin) // until it is killed; a select without cases would end a process without cgo, as a deadlock
 }
 
 // writeRows writes the rows from one step to another, "1 5", to a run, which it continues before the first of them if there is one.
