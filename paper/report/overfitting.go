@@ -131,7 +131,7 @@ func (p *page) errorsInTraining() {
 	if len(rows) == 0 {
 		return
 	}
-	p.printf("The same in wrong answers, in percent, of the runs whose results have them; those of earlier versions do not. The lowest validation error of a run is one of many, and so too low.\n\n")
+	p.printf("The same in wrong answers, in percent, of the runs whose results have them; those of earlier versions do not. Training answers are those of the current weights, with dropout, so that their errors may be above those of validation. The lowest validation error of a run is one of many, and so too low.\n\n")
 	p.head("setting", "model", "runs", "training at the end", "validation, lowest", "validation at the end")
 	for _, row := range rows {
 		p.row(row...)
