@@ -98,6 +98,8 @@ var expected = map[string]string{
 	"babi-10k-joint/joint":                          "0.8 % wrong, with a stand-in for a training file; 34 minutes of processor time (2 seeds)",
 	"babi-10k-simulated-adaptive/task03":            "11.1 % wrong, with a stand-in for a training file; 28 minutes of processor time (1 seed)",
 	"babi-10k-simulated-renamed-adaptive/task03":    "2.9 % wrong, with a stand-in for a training file; 25 minutes of processor time (1 seed)",
+	"babi-10k-simulated-renamed-transformer/task03": "1.7 % wrong, with a stand-in for a training file; 13 minutes of processor time (1 seed)",
+	"babi-10k-simulated-renamed/task03":             "1.3 % wrong, with a stand-in for a training file; 11 minutes of processor time (1 seed)",
 	"babi-10k-simulated-transformer/task03":         "1.0 % wrong, with a stand-in for a training file; 12 minutes of processor time (1 seed)",
 	"babi-10k-simulated/task03":                     "5.6 % wrong, with a stand-in for a training file; 21 minutes of processor time (1 seed)",
 	"babi-10k-single":                               "0.1 % wrong on average; 51 seconds of processor time (114 runs)",
