@@ -22,7 +22,7 @@ type Table struct {
 	Title   string
 	Section string   // section of the paper: "section 3.4"
 	Preface string   // remarks for comparing our figures with the paper's
-	Depths  string   // how the depths of its models differ, if the titles of rows do not say it; part of the preface, too
+	Depths  string   // how the depths of its models differ, if the titles of rows do not say it; "": they do
 	Source  string   // who published the figures beside ours, if these are of the same data: "published"; "": the paper
 	Seen    []string // knowledge of the test data while the configurations were developed; several entries are a list
 	Chosen  []string // blocks whose models have peak rates that searches over [PeakRates] chose on validation data

@@ -36,26 +36,28 @@ func TestCellsNameRecipes(t *testing.T) {
 
 // The depths of table 1 are those of its recipes. Caught when planted: another limit of joint models; three steps.
 func TestBabiDepths(t *testing.T) {
-	for _, s := range BabiSettings {
-		name := "babi-" + s.Name
-		column := "/task01"
-		if s.Joint {
-			column = "/joint"
-		}
-		of := func(model, field string) float64 {
-			steps, _ := recipes.MustRun(name + model + column).Fields()["model.classifier.halting."+field].(float64)
-			return steps
-		}
-		most := map[bool]float64{true: 4, false: 6}[s.Name == "10k-joint"]
-		if got := of("-adaptive", "frozen.max_steps"); got != most {
-			t.Errorf("%s halts after at most %v steps, not %v", name, got, most)
-		}
-		if own, other := of("", "fixed.steps"), of("-transformer", "fixed.steps"); own != 4 || other != 4 {
-			t.Errorf("%s: the Universal Transformer has %v steps, the Transformer %v layers", name, own, other)
-		}
+	steps := func(recipe, field string) float64 {
+		n, _ := recipes.MustRun(recipe).Fields()["model.classifier.halting."+field].(float64)
+		return n
 	}
-	if BabiDepths != "UT with dynamic halting takes at most 6 steps (10k joint: 4), the other models 4" {
-		t.Error(BabiDepths)
+	most, least, fixed := steps("babi-10k-single-adaptive/task01", "frozen.max_steps"), steps("babi-10k-joint-adaptive/joint", "frozen.max_steps"), steps("babi-10k-single/task01", "fixed.steps")
+	if want := fmt.Sprintf("UT with dynamic halting takes at most %v steps (10k joint: %v), the other models %v", most, least, fixed); BabiDepths != want {
+		t.Errorf("%q, want %q", BabiDepths, want)
+	}
+	for _, s := range BabiSettings {
+		row, _ := Table1().Row("babi-" + s.Name)
+		limit := most
+		if s.Name == "10k-joint" {
+			limit = least
+		}
+		for _, column := range row.Columns {
+			if got := steps(row.Family+"-adaptive/"+column, "frozen.max_steps"); got != limit {
+				t.Errorf("%s-adaptive/%s takes at most %v steps, not %v", row.Family, column, got, limit)
+			}
+			if own, other := steps(row.Family+"/"+column, "fixed.steps"), steps(row.Family+"-transformer/"+column, "fixed.steps"); own != fixed || other != fixed {
+				t.Errorf("%s/%s: the Universal Transformer has %v steps, the Transformer %v layers", row.Family, column, own, other)
+			}
+		}
 	}
 }
 

@@ -189,16 +189,16 @@ func TestReadRunOfData(t *testing.T) {
 
 // Data are named as in the configuration if that path is right from the present working directory, also of a run in a folder beside it;
 // below it by a relative path, and elsewhere by an absolute one. Caught when planted: a path by way of the run directory, such as
-// ../../work/pairs.tsv.
+// ../../home/here/pairs.tsv.
 func TestPathsOfData(t *testing.T) {
 	root := t.TempDir()
-	work, other := filepath.Join(root, "home", "work"), filepath.Join(root, "other")
-	for _, dir := range []string{work, other} {
+	here, other := filepath.Join(root, "home", "here"), filepath.Join(root, "other")
+	for _, dir := range []string{here, other} {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Chdir(work)
+	t.Chdir(here)
 	log, err := runlog.Create(filepath.Join("..", "..", "other", "r"), map[string]string{})
 	if err == nil {
 		err = writeDataRoot(log)
@@ -209,7 +209,7 @@ func TestPathsOfData(t *testing.T) {
 	_ = log.Close()
 	r := experiment.Defaults()
 	r.Task = experiment.Task{Value: table.Table{Path: "pairs.tsv"}}
-	file := filepath.Join(work, "pairs.tsv")
+	file := filepath.Join(here, "pairs.tsv")
 	check := func(from, dir, want string) {
 		t.Helper()
 		t.Chdir(from)
@@ -228,7 +228,7 @@ func TestPathsOfData(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	check(work, filepath.Join("..", "..", "other", "r"), "pairs.tsv")
-	check(filepath.Join(root, "home"), filepath.Join("..", "other", "r"), filepath.Join("work", "pairs.tsv"))
+	check(here, filepath.Join("..", "..", "other", "r"), "pairs.tsv")
+	check(filepath.Join(root, "home"), filepath.Join("..", "other", "r"), filepath.Join("here", "pairs.tsv"))
 	check(other, "r", file)
 }

@@ -89,22 +89,22 @@ func (c Cell) checkSame(there experiment.Run) error {
 func (f File) Check(ctx context.Context, cells []Cell, log func(string)) error {
 	var found Problems
 	unfinished := false
-	before := make([]recorded, len(cells))
+	files := make([]recorded, len(cells))
 	for i, c := range cells {
 		var err error
-		if before[i], err = c.recorded(); err != nil {
+		if files[i], err = c.recorded(); err != nil {
 			found = append(found, err)
 		}
-		unfinished = unfinished || !before[i].done
+		unfinished = unfinished || !files[i].done
 	}
 	if len(found) > 0 || !unfinished {
 		return found.err()
 	}
-	return f.checkData(ctx, cells, before, log)
+	return f.checkData(ctx, cells, files, log)
 }
 
 // checkData checks the data of cells whose files have no problem, given what these say.
-func (f File) checkData(ctx context.Context, cells []Cell, recorded []recorded, log func(string)) error {
+func (f File) checkData(ctx context.Context, cells []Cell, files []recorded, log func(string)) error {
 	type reading struct {
 		digests map[string]string
 		err     error
@@ -115,7 +115,7 @@ func (f File) checkData(ctx context.Context, cells []Cell, recorded []recorded, 
 		dirs[filepath.Clean(c.Dir())] = true
 	}
 	for i, c := range cells {
-		before := recorded[i]
+		before := files[i]
 		if dir := c.Run.Training.Pretrained; !before.done && dir != "" && !dirs[filepath.Clean(dir)] {
 			if _, err := pipeline.ReadRunWith(dir, c.types()); err != nil {
 				found = found.with(fmt.Errorf("%s: training.pretrained: %w", c.Recipe, err))

@@ -109,32 +109,31 @@ func (d dataSet) fetchAll(c *cobra.Command, dir string) error {
 // fetch downloads one file, or an archive, which is unpacked and removed. Files that are there stay unless the new ones can be read.
 func (d dataSet) fetch(c *cobra.Command, dir, place string) error {
 	c.PrintErrln("downloading", place)
-	name := path.Base(place)
-	own, single := d.wanted(name)
-	if single {
-		name = own
+	download := func(file string) error {
+		return fetch(c.Context(), place, file, func(string, string) error { return nil })
 	}
-	fill := func(staging string) error {
-		file := filepath.Join(staging, name)
-		err := fetch(c.Context(), place, file, func(string, string) error { return nil })
-		if err != nil {
+	name, single := d.wanted(path.Base(place))
+	if !single {
+		return unpack.Stage(c.Context(), dir, func(staging string) error {
+			archive := filepath.Join(staging, path.Base(place))
+			if err := download(archive); err != nil {
+				return err
+			}
+			return d.unpack(c, dir, archive, place)
+		}, func(string) error { return nil })
+	}
+	return unpack.Stage(c.Context(), dir, func(staging string) error {
+		if err := download(filepath.Join(staging, name)); err != nil {
 			return err
-		}
-		if !single {
-			return d.unpack(c, dir, file, place)
 		}
 		if err := d.checkNew(dir, staging); err != nil {
 			return fmt.Errorf("%s: %w", place, err)
 		}
 		return nil
-	}
-	return unpack.Stage(c.Context(), dir, fill, func(staging string) error {
-		if !single {
-			return nil // unpacked before
-		}
-		path := filepath.Join(dir, name)
-		if err := os.Rename(filepath.Join(staging, name), path); err != nil {
-			return atomicfile.Cause(path, err)
+	}, func(staging string) error {
+		file := filepath.Join(dir, name)
+		if err := os.Rename(filepath.Join(staging, name), file); err != nil {
+			return atomicfile.Cause(file, err)
 		}
 		return nil
 	})

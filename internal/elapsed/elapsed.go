@@ -1,5 +1,5 @@
-// Package elapsed says how long a task has taken that cannot say how much is left. It depends on nothing but the standard library, so that
-// programs that embed a model do not need more; package progress draws the lines of tasks that know their end.
+// Package elapsed reports how long a task has taken, for tasks whose remaining time is unknown. It needs only the standard library, because programs
+// that embed a model depend on it. Package progress reports tasks with a known end.
 package elapsed
 
 import (
@@ -12,8 +12,8 @@ const (
 	every = 10 * time.Second // of the reports that follow
 )
 
-// Report calls say with the time since now, in whole seconds, while a task goes on: after two seconds, and then every ten. The task calls stop
-// when it ends; say is not called afterwards.
+// Report calls say with the time since the call of Report, in whole seconds: after two seconds, and then every ten seconds, until stop is called. say
+// is not called after stop has returned.
 func Report(say func(time.Duration)) (stop func()) {
 	start, clock, ended := time.Now(), time.NewTicker(first), make(chan struct{})
 	var said sync.WaitGroup

@@ -36,7 +36,7 @@ type Archive struct {
 	// Wanted maps the path of a file in the archive to its path below the folder, and reports whether to extract it.
 	Wanted func(path string) (place string, ok bool)
 
-	// Check checks the files in the folder of their own in which they are until they are moved; it may be nil.
+	// Check checks the unpacked files, which are in a temporary folder, before they are moved. It may be nil.
 	Check func(staging string) error
 }
 

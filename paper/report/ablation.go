@@ -18,8 +18,8 @@ func (p *page) ablation(t paper.Table) {
 	if len(list) == 0 {
 		return
 	}
-	p.printf("### Ablation of exchanged words\n\nThe rows of 1k, single, words exchanged, with parts left out. Accuracy on the validation questions (cross entropy in nats), the mean over seeds. One question is a hundredth, so small differences say nothing. Dynamic halting has no ablation; joint models have a comparison in docs/log.md, 2026-11-29 · Table 1, 1,000 questions, jointly, without words exchanged. " +
-		"The settings of all variants are listed with the [searches](#searches).\n\n")
+	p.printf("### Ablation of exchanged words\n\nThe rows of 1k, single, words exchanged, with parts left out. Accuracy on the validation questions (cross entropy in nats), the mean over seeds. One question is a hundredth, so small differences say nothing. Dynamic halting has no ablation; for joint models, docs/log.md has one trial (%s). "+
+		"The settings of all variants are listed with the [searches](#searches).\n\n", paper.BabiJointTrial)
 	head := []string{"variant"}
 	for _, s := range list {
 		head = append(head, fmt.Sprintf("%s, %s (%s)", s.cell.Row.Title, s.cell.Column.Name, count(s.examples(), "question")))

@@ -238,9 +238,8 @@ func stepsOf(s babiTask) string {
 	return strings.Join(steps, " / ")
 }
 
-// bestAdaptive returns the result with dynamic halting that has the lowest validation error in a task, and its row: of models of single
-// tasks, because joint models have no validation error of one task, of models that were trained on the task's own
-// file, or of those on a stand-in.
+// bestAdaptive returns the result with dynamic halting that has the lowest validation error in a task, and its row: of models that were trained on
+// the task's own file, or of those on a stand-in. Joint models are left out, because they have no validation error of one task.
 func (b book) bestAdaptive(task int, standIn bool) (best babiTask, row paper.Row) {
 	t := paper.Table1()
 	for _, r := range t.Rows {

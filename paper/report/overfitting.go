@@ -1,12 +1,13 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
 	"strings"
 
+	"universal-transformer/experiment"
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/internal/plot"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
@@ -22,17 +23,14 @@ func overfits(c *sweep.Curve, smoothing float64) bool {
 	return c.TrainingNats[last] < c.TrainingNats[lowest] && c.Validation[last] > risen*max(c.Validation[lowest], -math.Log(1-smoothing))
 }
 
-// smoothing returns the label smoothing of a run.
+// smoothing returns the label smoothing of a run, 0 if its configuration cannot be read.
 func (r run) smoothing() float64 {
-	var config struct {
-		Fitted struct {
-			LabelSmoothing float64 `json:"label_smoothing"`
-		} `json:"training"`
-	}
-	if json.Unmarshal(r.Config, &config) != nil {
+	trained, err := experiment.Decode(r.Config)
+	if err != nil {
 		return 0
 	}
-	return config.Fitted.LabelSmoothing
+	smoothing, _ := trained.Fields()["training.label_smoothing"].(float64)
+	return smoothing
 }
 
 // trained returns the runs of a task, or of a joint model, that recorded a curve of training. Models of one task that were trained on a stand-in
@@ -91,7 +89,7 @@ func (p *page) overfitting() {
 	}
 	p.printf("## Overfitting (section 3.1)\n\nAll runs that recorded a curve of training, without those of task 3 on other files; earlier versions recorded none. "+
 		"A run overfits if, after its lowest validation cross entropy, training falls, by however little, and validation rises by more than a tenth. A rise to 0.105 nats does not count, because a label smoothing of 0.1 asks for it. Errors may still fall, and the checkpoint is chosen by them. A run that ended because all its validation answers were right did not overfit. "+
-		"Cross entropies are means over the runs, in nats. That of training is of the current weights, with dropout and, in its settings, exchanged words; that of validation is of the mean of weights, where one is kept: in 1k, single, and 1k, joint, of the current weights. The figures show one run of each task, that of the lowest seed with such a curve. %s\n\n", lowestNote)
+		"Cross entropies are means over the runs, in nats. That of training is of the current weights, with dropout and, in its settings, exchanged words; that of validation is of the mean of weights, where one is kept: in %s of the current weights. The figures show one run of each task, that of the lowest seed with such a curve. %s\n\n", and(withoutAverage()), lowestNote)
 	p.head("setting", "model", "runs", "overfit", "ended at perfect validation", "neither", "training at the end", "validation, lowest", "validation at the end")
 	for _, row := range rows {
 		p.row(row...)
@@ -103,6 +101,17 @@ func (p *page) overfitting() {
 		}
 	}
 	p.errorsInTraining()
+}
+
+// withoutAverage returns the titles of the settings whose recipes keep no mean of the weights.
+func withoutAverage() (titles []string) {
+	for _, s := range paper.BabiSettings {
+		row, _ := paper.Table1().Row("babi-" + s.Name)
+		if average, _ := recipes.MustRun(row.Family + "/" + row.Columns[0]).Fields()["training.average"].(float64); average == 0 {
+			titles = append(titles, plain(s.Title))
+		}
+	}
+	return titles
 }
 
 // withErrors returns the runs whose curves have the errors of training and validation.

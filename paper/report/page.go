@@ -92,8 +92,12 @@ func (p *page) heading(t paper.Table) {
 	if len(t.Seen) > 1 {
 		inline, list = "", use+"\n\n- "+strings.Join(t.Seen, "\n- ")
 	}
+	preface := strings.TrimSpace(t.Preface)
+	if t.Depths != "" {
+		preface += " " + t.Depths + "."
+	}
 	p.printf("## Table %d: %s (%s)\n%s\n\n%s[Searches](%s#searches) on validation data are recorded for %s.%s%s [All measurements, parameters, training times and figures](%s).%s%s\n\n",
-		t.Number, t.Title, t.Section, strings.TrimSpace(t.Preface), unequal(t), details, p.searchedCells(t), inline, p.earlier(t), details, p.curvesLink(t), list)
+		t.Number, t.Title, t.Section, preface, unequal(t), details, p.searchedCells(t), inline, p.earlier(t), details, p.curvesLink(t), list)
 }
 
 // unequal names the rows that break the rule of fair comparisons, which the page of the table states.

@@ -10,11 +10,12 @@ import (
 	"universal-transformer/paper/measure"
 )
 
-// sizes writes the parameters and the training time of every cell with runs; those of table 1 of every row, without runs on a
-// stand-in among others.
+// sizes writes the parameters and the training time of every cell with runs; in table 1 of every row, without the
+// runs on a stand-in if the row has other tasks, too.
 func (p *page) sizes(t paper.Table) {
 	var rows [][]string
 	var machines []string
+	leftOut := false
 	head := []string{"model", "tasks"}
 	if t.Number != 1 {
 		head = head[:1]
@@ -25,7 +26,9 @@ func (p *page) sizes(t paper.Table) {
 	for _, r := range t.Rows {
 		runs := p.book.row(t, r)
 		if len(r.Columns) > 1 {
+			all := len(runs)
 			runs = slices.DeleteFunc(runs, onStandIn)
+			leftOut = leftOut || len(runs) < all
 		}
 		if len(runs) == 0 {
 			continue
@@ -49,7 +52,10 @@ func (p *page) sizes(t paper.Table) {
 		return
 	}
 	p.printf("## Parameters and training times\n\nThousands of parameters; minutes of training per run: the mean of processor times, or ~ of clock times, which include waiting, if fewer than half of the runs recorded processor times. " +
-		"Models of one task that were trained on other files than its own are left out. bf16: products in bfloat16; otherwise float32 or not recorded. The limits of updates are equal in a column, except in rows that say otherwise; training may end before.")
+		"bf16: products in bfloat16; otherwise float32 or not recorded. The limits of updates are equal in a column, except in rows that say otherwise; training may end before.")
+	if leftOut {
+		p.printf(" In rows of several tasks, models that were trained on another file than that of their task are left out.")
+	}
 	if len(machines) > 1 {
 		p.printf(" The machines differ or are not recorded, so not all times can be compared.")
 	}
