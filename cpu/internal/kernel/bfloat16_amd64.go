@@ -153,6 +153,10 @@ func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
 func gatherBlock(dst []float32, src unsafe.Pointer, width, rows, cols, rowStride, colStride int) {
 	for r := range rows {
 		row, from := dst[r*width:][:cols], unsafe.Add(src, r*rowStride)
+		if colStride == 4 {
+			copy(row, slice[float32](from, cols))
+			continue
+		}
 		for j := range row {
 			row[j] = *(*float32)(unsafe.Add(from, j*colStride))
 		}
