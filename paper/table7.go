@@ -23,7 +23,7 @@ func Table7() Table {
 					Why: "its training is that of the published model",
 				}}},
 			{Family: "translation-transformer", Title: "Transformer with the same number of parameters: 6 layers, width 76"},
-			{Family: "translation-transformer-longer", Title: "Transformer, 6 layers, width 76, twice the updates", EqualTime: true},
+			{Family: "translation-transformer-longer", Title: "Transformer, 6 layers, width 76, 2.3 times the updates", EqualTime: true},
 			{Family: "translation-weighted-transformer", Title: "Weighted Transformer: 6 layers, width 76", Columns: []string{"multi30k"},
 				Note: "the Transformer of the row above with weighted branches (Ahmed et al., 2017) instead of heads and transition"},
 			{Family: "translation-small", Title: "Universal Transformer, small: 6 steps, width 96", Columns: []string{"multi30k"},
