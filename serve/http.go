@@ -76,10 +76,12 @@ func (s *Server) Handler() http.Handler {
 		}()
 		answer.Header().Set("X-Content-Type-Options", "nosniff")
 		if err := s.admit(e, known, r); err != nil {
+			leaveBody(answer, r)
 			answer.fail(*err)
 			return
 		}
 		if e.show != nil {
+			leaveBody(answer, r)
 			e.show(answer, r)
 			return
 		}
@@ -107,6 +109,14 @@ func (s *Server) admit(e endpoint, known bool, r *http.Request) *failure {
 		return &failure{status: http.StatusForbidden, message: "requests from pages of other origins are not answered"}
 	}
 	return nil
+}
+
+// leaveBody lets a request be answered whose body is not read: the connection is closed after the answer. Otherwise the server would first wait
+// for up to 256 KiB of the body.
+func leaveBody(w http.ResponseWriter, r *http.Request) {
+	if r.ContentLength != 0 { // -1: not known
+		w.Header().Set("Connection", "close")
+	}
 }
 
 // authorized compares digests, which takes the same time wherever tokens differ.
@@ -153,12 +163,13 @@ func (s *Server) late(advice string) failure {
 func (s *Server) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	for _, coding := range r.Header.Values("Content-Encoding") {
 		if !strings.EqualFold(coding, "identity") {
+			leaveBody(w, r)
 			return nil, failure{status: http.StatusUnsupportedMediaType, message: fmt.Sprintf("Content-Encoding is %q: send the body as it is, without this header", shortened(coding))}
 		}
 	}
 	tooLong := failure{status: http.StatusRequestEntityTooLarge, message: fmt.Sprintf("the body has more than %d bytes", s.options.MaxBody)}
 	if r.ContentLength > s.options.MaxBody {
-		w.Header().Set("Connection", "close") // else the server waits for the body before it answers
+		leaveBody(w, r)
 		return nil, tooLong
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, s.options.MaxBody))

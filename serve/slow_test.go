@@ -31,29 +31,46 @@ func TestSlowBody(t *testing.T) {
 	}
 }
 
-// A body that is announced as too long is refused before it arrives. Caught when planted: a server that waits for it.
-func TestLongBodyIsNotAwaited(t *testing.T) {
-	s, _ := opened(t, Options{MaxBody: 4000})
+// A body that no answer depends on is not awaited. Caught when planted, for each request: a server that waits for its body.
+func TestBodyIsNotAwaited(t *testing.T) {
+	s, _ := opened(t, Options{MaxBody: 4000, Token: "secret"})
 	web := httptest.NewServer(s.Handler())
 	defer web.Close()
-	connection, err := net.Dial("tcp", web.Listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer connection.Close()
-	if err := connection.SetDeadline(time.Now().Add(20 * time.Second)); err != nil { // a server that waits for the body never answers
-		t.Fatal(err)
-	}
-	if _, err := io.WriteString(connection, "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 4001\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.ReadResponse(bufio.NewReader(connection), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	text, _ := io.ReadAll(response.Body)
-	if response.StatusCode != http.StatusRequestEntityTooLarge || wrong(t, string(text)) != "the body has more than 4000 bytes" {
-		t.Errorf("a body of 4001 bytes that does not arrive: %d %s", response.StatusCode, text)
+	for _, c := range []struct {
+		name, request string
+		status        int
+	}{
+		{"too long", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 4001", http.StatusRequestEntityTooLarge},
+		{"no token", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3", http.StatusUnauthorized},
+		{"unknown path", "POST /v1/complete HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nTransfer-Encoding: chunked", http.StatusNotFound},
+		{"wrong method", "PUT /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 3", http.StatusMethodNotAllowed},
+		{"other origin", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nOrigin: http://example.com\r\nContent-Length: 3", http.StatusForbidden},
+		{"compressed", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Encoding: gzip\r\nContent-Length: 3", http.StatusUnsupportedMediaType},
+		{"body of GET", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 3", http.StatusOK},
+	} {
+		connection, err := net.Dial("tcp", web.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		if err := connection.SetDeadline(time.Now().Add(20 * time.Second)); err != nil { // a server that waits for the body never answers
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(connection, c.request+"\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+		if err != nil {
+			t.Errorf("%s: %v", c.name, err)
+			continue
+		}
+		defer response.Body.Close()
+		text, err := io.ReadAll(response.Body)
+		if response.StatusCode != c.status || err != nil {
+			t.Errorf("%s: %d %s (%v), want %d", c.name, response.StatusCode, text, err, c.status)
+		}
+		if c.status != http.StatusOK {
+			wrong(t, string(text))
+		}
 	}
 }

@@ -4,13 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"universal-transformer/internal/score"
-	"universal-transformer/internal/strictjson"
 	"universal-transformer/sweep"
 )
 
@@ -61,19 +59,13 @@ func ReadDepth(root string) (list []DepthFile, err error) {
 	}
 	for _, name := range files {
 		file := filepath.Join(folder, name)
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return nil, err
-		}
 		d := DepthFile{Name: strings.TrimSuffix(name, ".json")}
-		if err := strictjson.Decode(data, &d.Runs); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		err := readJSON(file, &d.Runs)
+		if err == nil {
+			err = d.validate()
 		}
-		if err := strictjson.Complete(data, d.Runs); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
-		}
-		if err := d.validate(); err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: remove the file, or measure these models again", file, err)
 		}
 		list = append(list, d)
 	}

@@ -176,7 +176,7 @@ func TestReadDepthRefuses(t *testing.T) {
 		if bad == good {
 			t.Fatalf("%q is not in\n%s", c.old, good)
 		}
-		if err := read(bad); err == nil || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), "x.json") || strings.Contains(err.Error(), "\n") {
+		if err := read(bad); err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasSuffix(err.Error(), ": remove the file, or measure these models again") || !strings.Contains(err.Error(), "x.json") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%q: %v, want %q", c.new, err, c.says)
 		}
 	}

@@ -3,12 +3,10 @@ package report
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
-	"universal-transformer/internal/strictjson"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
@@ -28,7 +26,7 @@ func ReadPaired(root string) (list []measure.Paired, err error) {
 			err = fmt.Errorf("by its content, its name must be %s", want)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", file, err)
+			return nil, fmt.Errorf("%s: %w: remove the file, or repeat the test", file, err)
 		}
 		list = append(list, p)
 	}
@@ -37,14 +35,7 @@ func ReadPaired(root string) (list []measure.Paired, err error) {
 
 // readPaired reads one test.
 func readPaired(file string) (p measure.Paired, err error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return p, err
-	}
-	if err := strictjson.Decode(data, &p); err != nil {
-		return p, err
-	}
-	if err := strictjson.Complete(data, p); err != nil {
+	if err := readJSON(file, &p); err != nil {
 		return p, err
 	}
 	return p, p.Validate()

@@ -11,11 +11,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
+	"universal-transformer/internal/strictjson"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
 	"universal-transformer/sweep"
@@ -223,6 +225,18 @@ func by(p sweep.Provenance) string {
 		text += "; " + p.ChangedData
 	}
 	return text
+}
+
+// readJSON reads a JSON file into the value that p points to: it must have all fields of its type, and no others.
+func readJSON(file string, p any) error {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	if err := strictjson.Decode(data, p); err != nil {
+		return err
+	}
+	return strictjson.Complete(data, reflect.ValueOf(p).Elem().Interface())
 }
 
 // jsonFiles returns the names of the JSON files in a folder, in order. A missing folder has none.

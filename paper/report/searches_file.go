@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"universal-transformer/experiment/recipes"
-	"universal-transformer/internal/strictjson"
 	"universal-transformer/paper"
 	"universal-transformer/sweep"
 )
@@ -82,14 +81,7 @@ func (s *Search) kept() bool { return len(s.results) > 0 }
 
 // readSearch reads a search. name is the path of its file without .json.
 func readSearch(name string) (s Search, err error) {
-	data, err := os.ReadFile(name + ".json")
-	if err != nil {
-		return s, err
-	}
-	if err := strictjson.Decode(data, &s); err != nil {
-		return s, err
-	}
-	if err := strictjson.Complete(data, s); err != nil {
+	if err := readJSON(name+".json", &s); err != nil {
 		return s, err
 	}
 	results, err := sweep.ReadAll(name)
