@@ -41,11 +41,14 @@ func furtherClaims() []claim {
 	return []claim{
 		headline("Section 3.4", "length 400, our positions: UT better than models trained alike, equal updates", "-",
 			judgeAlgorithmic("algorithmic", "algorithmic-alike-transformer", "algorithmic-alike-transformer-narrow", "algorithmic-alike-one-step", "algorithmic-alike-lstm")),
+		detailed("Section 3.4", "length 400, our positions: UT better, baselines with more updates for equal time", "-",
+			judgeAlgorithmic("algorithmic", "algorithmic-alike-transformer-narrow-longer", "algorithmic-alike-one-step-longer", "algorithmic-alike-lstm-longer")),
 		detailed("Section 3.4", "length 400: UT better, models trained alike with our positions and Adam, equal updates", "-",
 			judgeAlgorithmic("algorithmic-adam", "algorithmic-adam-transformer", "algorithmic-adam-transformer-narrow", "algorithmic-adam-one-step", "algorithmic-adam-lstm")),
 		detailed("Section 3.4", "length 400: UT better, with Adam, baselines with more updates for equal time", "-",
 			judgeAlgorithmic("algorithmic-adam", "algorithmic-adam-one-step-longer")),
 		detailed("Section 3.5", "learning to execute: UT better, baselines with more updates", "-", judgeExecute("-transformer-longer", "-lstm-longer")),
+		detailed("Section 3.6", "translation: UT better, the Transformer with more updates for equal time", "-", onOtherData(captions, judgeTranslation("translation-transformer-longer"))),
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"universal-transformer/experiment/recipes"
 	"universal-transformer/paper"
 )
 
@@ -204,23 +205,32 @@ func judgeTranslation(family string) func(book) judgement {
 		t := paper.Table7()
 		own := ownRow(t)
 		var pairs []pair
-		var times []float64 // the Universal Transformer's relative to the other model's
+		other, _ := t.Row(family)
+		var times, updates []float64 // of an update of the Universal Transformer, relative to the other model's; updates of that, relative to the UT's
 		for _, c := range t.Columns {
 			result, ok := b.against(t, own, family, c.Name)
 			if !ok {
 				continue
 			}
 			pairs = append(pairs, pair{setting: strings.ReplaceAll(c.Title, ",", ""), comparison: result})
-			if x, y := processorSeconds(b.of(own.Family, c.Name)), processorSeconds(b.of(family, c.Name)); len(x) > 0 && len(y) > 0 {
-				times = append(times, mean(x)/mean(y))
-			}
+			times = append(times, updateRatios(b.of(own.Family, c.Name), b.of(family, c.Name))...)
+			updates = append(updates, steps(family+"/"+c.Name)/steps(own.Family+"/"+c.Name))
 		}
 		j := judge(pairs, "%+.2f")
-		if len(times) > 0 {
+		switch {
+		case other.EqualTime && len(updates) > 0:
+			j.why += fmt.Sprintf("; %.1f times the updates", mean(updates))
+		case len(times) > 0:
 			j.why += fmt.Sprintf("; equal updates, in %.1f times the processor time", mean(times))
 		}
 		return j
 	}
+}
+
+// steps returns the number of updates of a recipe.
+func steps(recipe string) float64 {
+	n, _ := recipes.MustRun(recipe).Fields()["training.steps"].(float64)
+	return n
 }
 
 // judgeTranslationHalting compares dynamic halting with fixed depth on Multi30k; in the paper it is worse.

@@ -163,6 +163,21 @@ func TestHaltingIsMarked(t *testing.T) {
 	}
 }
 
+// The time of translation models is compared only between runs on the same processor, for an update; a row of equal time has its updates instead.
+// Caught when planted: the mean of all processor times, which would be 2.0 here; equal updates in the row of equal time.
+func TestTranslationTimes(t *testing.T) {
+	trained := func(family string, seed uint64, bleu, seconds float64, processor string) sweep.Result {
+		r := result(t, family+"/multi30k", seed, 1, &measure.Translation{Sets: []measure.TranslatedSet{translatedSet("test_2016_flickr", 1000, bleu)}})
+		r.TrainedBy.CPU, r.TrainedBy.CPUSeconds, r.TrainedBy.Updates = processor+", family 1, model 1", seconds, r.Step
+		return r
+	}
+	render(t, []sweep.Result{
+		trained("translation", 1, 40, 2400, "fast"), trained("translation", 2, 42, 7600, "slow"), trained("translation-transformer", 1, 39, 800, "fast"),
+		trained("translation-transformer", 2, 39, 4200, "other"), trained("translation-transformer-longer", 1, 38, 1840, "fast"),
+	}, "Multi30k lower-cased +2.00 | Multi30k and news in place of WMT 2014; not distinguishable; Welch's t-test, n = 2 and 2; equal updates, in 3.0 times the processor time |",
+		"the Transformer with more updates for equal time | not comparable | - | Multi30k lower-cased +3.00 | Multi30k and news in place of WMT 2014; no test: n = 2 and 1; 2.3 times the updates |")
+}
+
 // Rows with dynamic halting tell how many steps their positions take, on average over seeds, or that of the selected seed for encoder and decoder.
 // Caught when planted: the first seed alone; the decoder's steps alone.
 func TestMeanSteps(t *testing.T) {
