@@ -214,7 +214,7 @@ func judgeTranslation(family string) func(book) judgement {
 			}
 			pairs = append(pairs, pair{setting: strings.ReplaceAll(c.Title, ",", ""), comparison: result})
 			times = append(times, updateRatios(b.of(own.Family, c.Name), b.of(family, c.Name))...)
-			updates = append(updates, steps(family+"/"+c.Name)/steps(own.Family+"/"+c.Name))
+			updates = append(updates, updatesOf(family+"/"+c.Name)/updatesOf(own.Family+"/"+c.Name))
 		}
 		j := judge(pairs, "%+.2f")
 		switch {
@@ -227,8 +227,8 @@ func judgeTranslation(family string) func(book) judgement {
 	}
 }
 
-// steps returns the number of updates of a recipe.
-func steps(recipe string) float64 {
+// updatesOf returns the number of updates of a recipe.
+func updatesOf(recipe string) float64 {
 	n, _ := recipes.MustRun(recipe).Fields()["training.steps"].(float64)
 	return n
 }
