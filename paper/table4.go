@@ -99,7 +99,7 @@ func otherPositions() []Row {
 				"The same scheme is used for all tasks; it extends the paper's coordinates. In training, positions are runs of consecutive integers from 1 to 1,024 with random gaps between the runs; sources end with the end token; trained with Muon, and tested with a mean of the weights"},
 		{Family: "algorithmic-alike-transformer", Title: "Transformer, 4 layers", Note: "the Universal Transformer with weights of its own in each layer, which are about four times as many"},
 		{Family: "algorithmic-alike-transformer-narrow", Title: "Transformer, 4 layers, width 32", Note: "as many parameters as the Universal Transformer"},
-		{Family: "algorithmic-alike-transformer-narrow-longer", Title: "Transformer, 4 layers, width 32, twice the updates", EqualTime: true},
+		{Family: "algorithmic-alike-transformer-narrow-longer", Title: "Transformer, 4 layers, width 32, 2.3 times the updates", EqualTime: true},
 		{Family: "algorithmic-alike-one-step", Title: "UT, 1 step", Note: "the Universal Transformer without recurrence"},
 		{Family: "algorithmic-alike-one-step-longer", Title: "UT, 1 step, four times the updates", EqualTime: true},
 		{Family: "algorithmic-alike-offset", Title: "UT, the paper's positions", RatesOf: "algorithmic",

@@ -2,6 +2,7 @@ package recipes
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"universal-transformer/baseline/lstm"
@@ -157,7 +158,7 @@ func withLSTM(r experiment.Run, width int) experiment.Run {
 }
 
 // withSteps multiplies the number of updates, so that a model with faster updates trains for as long as another.
-func withSteps(r experiment.Run, times int64) experiment.Run {
-	r.Training.Steps *= times
+func withSteps(r experiment.Run, times float64) experiment.Run {
+	r.Training.Steps = int64(math.Round(float64(r.Training.Steps) * times))
 	return r
 }

@@ -199,7 +199,7 @@ func TestTrainedAlike(t *testing.T) {
 		"not a test: Transformer, 4 layers in copy, length 400 (0.900 against 0.850), copy, lengths 1 to 400 (0.900 against 0.850).\n",
 		"- copy: behind Transformer, 4 layers (-0.050; one run each; Fisher's exact test of these runs, n = 1,000 examples, p = 0.0018), UT, 1 step, four times the updates (-0.100; one run each; Fisher's exact test of these runs, n = 1,000 examples, p < 0.001); "+
 			"not distinguishable from UT, 1 step (+0.000; one run each; Fisher's exact test of these runs, n = 1,000 examples, p = 1).",
-		"\nNot run: Transformer, 4 layers, width 32; Transformer, 4 layers, width 32, twice the updates; LSTM with attention; LSTM with attention, five times the updates.\n",
+		"\nNot run: Transformer, 4 layers, width 32; Transformer, 4 layers, width 32, 2.3 times the updates; LSTM with attention; LSTM with attention, five times the updates.\n",
 		"|  | ours, not run |  |  |  |",
 		"| Section 3.4: length 400, our positions: UT better than models trained alike, equal updates | not comparable | - | Transformer, 4 layers: copy -0.050; UT, 1 step: copy +0.000 | 2 of 12 cells run; ",
 		"| Section 3.4: length 400: UT better, models trained alike with our positions and Adam, equal updates | not run | - | - |",
