@@ -62,11 +62,17 @@ func (p *page) metrics(t paper.Table, detail bool, remark string) {
 				}
 			}
 		}
-		if text := p.updateTimes(t, ownRow(t)); text != "" && i == len(groups)-1 && !detail {
-			p.printf("- %s.%s\n", text, remark)
-		}
-		if text := families(p.book.comparisons(t, ownRow(t))); text != "" && i == len(groups)-1 {
-			p.printf("- p-values of this table are corrected by Holm's method for its %s, those of its page of measurements included.\n", text)
+		if i == len(groups)-1 {
+			var notes []string
+			if text := p.updateTimes(t, ownRow(t)); text != "" && !detail {
+				notes = append(notes, text+"."+remark)
+			}
+			if text := families(p.book.comparisons(t, ownRow(t))); text != "" {
+				notes = append(notes, fmt.Sprintf("p-values of this table are corrected by Holm's method for its %s, those of its page of measurements included.", text))
+			}
+			if len(notes) > 0 {
+				p.printf("- %s\n", strings.Join(notes, " "))
+			}
 		}
 		p.printf("\n")
 	}
