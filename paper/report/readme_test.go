@@ -112,7 +112,9 @@ func readmeSequences(t *testing.T, b book) []string {
 
 // readmeTranslation returns what README says of Multi30k.
 func readmeTranslation(b book) []string {
-	on := func(family, column, set string) string { return spread("%.2f", sample(b.of(family, column), set, "BLEU")) }
+	on := func(family, column, set string) string {
+		return spread("%.2f", sample(b.of(family, column), set, "BLEU"))
+	}
 	bleu := func(family, column string) string { return on(family, column, "test_2016_flickr") }
 	return []string{
 		fmt.Sprintf("| %s | %s |", bleu("translation", "multi30k"), bleu("translation-transformer", "multi30k")),
