@@ -142,6 +142,22 @@ func TestUnreadableFolders(t *testing.T) {
 	}
 }
 
+// What cannot be read is not called damaged. Caught when planted: what to do after an error of the system.
+func TestUnreadableFile(t *testing.T) {
+	for folder, read := range map[string]func(string) error{
+		sweep.DepthFolder:  func(root string) error { _, err := ReadDepth(root); return err },
+		sweep.PairedFolder: func(root string) error { _, err := ReadPaired(root); return err },
+	} {
+		root := t.TempDir()
+		if err := os.MkdirAll(filepath.Join(root, folder, "x.json"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := read(root); err == nil || !strings.Contains(err.Error(), "x.json") || strings.Contains(err.Error(), "remove") {
+			t.Errorf("%s: %v", folder, err)
+		}
+	}
+}
+
 // A file has the schema of ut depth --json, all of it and nothing else, and values that agree with one another.
 // Caught when planted: json.Unmarshal in place of strictjson.Decode; Complete left out; a quality that is not looked up.
 func TestReadDepthRefuses(t *testing.T) {

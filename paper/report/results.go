@@ -239,6 +239,15 @@ func readJSON(file string, p any) error {
 	return strictjson.Complete(data, reflect.ValueOf(p).Elem().Interface())
 }
 
+// damaged adds the file and what to do to an error of its content. It returns other errors, and nil, as they are.
+func damaged(file string, err error, remedy string) error {
+	var system *fs.PathError
+	if err == nil || errors.As(err, &system) {
+		return err
+	}
+	return fmt.Errorf("%s: %w: remove the file, or %s", file, err, remedy)
+}
+
 // jsonFiles returns the names of the JSON files in a folder, in order. A missing folder has none.
 func jsonFiles(folder string) (names []string, err error) {
 	entries, err := os.ReadDir(folder)
