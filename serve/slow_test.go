@@ -39,14 +39,15 @@ func TestBodyIsNotAwaited(t *testing.T) {
 	for _, c := range []struct {
 		name, request string
 		status        int
+		says          string // message of the error
 	}{
-		{"too long", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 4001", http.StatusRequestEntityTooLarge},
-		{"no token", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3", http.StatusUnauthorized},
-		{"unknown path", "POST /v1/complete HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nTransfer-Encoding: chunked", http.StatusNotFound},
-		{"wrong method", "PUT /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 3", http.StatusMethodNotAllowed},
-		{"other origin", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nOrigin: http://example.com\r\nContent-Length: 3", http.StatusForbidden},
-		{"compressed", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Encoding: gzip\r\nContent-Length: 3", http.StatusUnsupportedMediaType},
-		{"body of GET", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 3", http.StatusOK},
+		{"too long", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 4001", http.StatusRequestEntityTooLarge, "the body has more than 4000 bytes"},
+		{"no token", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nContent-Length: 3", http.StatusUnauthorized, "the bearer token is missing or wrong: send the header Authorization: Bearer TOKEN"},
+		{"unknown path", "POST /v1/complete HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nTransfer-Encoding: chunked", http.StatusNotFound, "no such path: /openapi.json lists all"},
+		{"wrong method", "PUT /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 3", http.StatusMethodNotAllowed, "/v1/completions needs the method POST"},
+		{"other origin", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nOrigin: http://example.com\r\nContent-Length: 3", http.StatusForbidden, "requests from pages of other origins are not answered"},
+		{"compressed", "POST /v1/completions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Encoding: gzip\r\nContent-Length: 3", http.StatusUnsupportedMediaType, "Content-Encoding is \"gzip\": send the body as it is, without this header"},
+		{"body of GET", "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer secret\r\nContent-Length: 3", http.StatusOK, ""},
 	} {
 		connection, err := net.Dial("tcp", web.Listener.Addr().String())
 		if err != nil {
@@ -69,8 +70,8 @@ func TestBodyIsNotAwaited(t *testing.T) {
 		if response.StatusCode != c.status || err != nil {
 			t.Errorf("%s: %d %s (%v), want %d", c.name, response.StatusCode, text, err, c.status)
 		}
-		if c.status != http.StatusOK {
-			wrong(t, string(text))
+		if c.status != http.StatusOK && wrong(t, string(text)) != c.says {
+			t.Errorf("%s: %s, want %q", c.name, text, c.says)
 		}
 	}
 }
