@@ -94,12 +94,6 @@ func BFloat16() string {
 	return set.Rounded.Name
 }
 
-// SlowBFloat16 reports whether training with products=bf16 takes longer than in float32 on this processor, as on Intel's without AMX.
-func SlowBFloat16() bool {
-	set, err := kernel.Best().WithBFloat16(false)
-	return err == nil && set.Rounded.Slow
-}
-
 // Int8 returns the name of the kernels that products=int8 uses on this processor, or "" if there are none.
 func Int8() string {
 	set, err := kernel.Best().WithInt8(false)

@@ -75,9 +75,6 @@ With --json: an array of objects with the fields part, found and problem ("" if 
 // examine returns the findings about this machine and a folder for runs.
 func examine(folder string) []finding {
 	bfloat16 := cpu.BFloat16()
-	if cpu.SlowBFloat16() {
-		bfloat16 += ", with which training is slower than in float32 on this processor"
-	}
 	list := []finding{
 		{"version", fmt.Sprintf("%s, %s, %s/%s", runlog.Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH), ""},
 		processor(), kernels(cpu.Kernels(), bfloat16, cpu.Int8()),

@@ -21,7 +21,7 @@ func bestRounded(level Level, named bool, f features) *Gemm {
 	case f.tiles && !named:
 		return tileGemm()
 	}
-	return pairsGemm()
+	return pairsGemm(vendor() == intel)
 }
 
 // tileGemm multiplies tiles of AMX.
@@ -56,10 +56,15 @@ func copyCorner(dst, src unsafe.Pointer, rows, cols, dstRow, srcRow int) {
 	}
 }
 
-// pairsGemm sums products of pairs with AVX512_BF16. Intel's processors do so at half the rate of AMD's (docs/log.md, 2026-11-30).
-func pairsGemm() *Gemm {
-	g := wordsGemm("bf16 avx512", gemmPairsTable[:], oneRow{panels: [2]func(*GemmCall){gemvPanels2Pairs, gemvPanels4Pairs}}, rounded{packedForm: bfloat16Packed, packLeft: packRoundedRows})
-	g.pack, g.packRows, g.Slow = packRoundedPanel, packRoundedPanels, vendor() == intel
+// pairsGemm sums products of pairs with AVX512_BF16. If slow, as on Intel's processors, whose instruction has half the rate of AMD's
+// (docs/log.md, 2026-11-30), products of many rows are widened.
+func pairsGemm(slow bool) *Gemm {
+	r := rounded{packedForm: bfloat16Packed, packLeft: packRoundedRows}
+	if slow {
+		r.widened = &widening{gemm: simdGemm[float32](gemmZ32Table[:], oneRowZ32, 16, true), left: widenRows, panel: widenPairs}
+	}
+	g := wordsGemm("bf16 avx512", gemmPairsTable[:], oneRow{panels: [2]func(*GemmCall){gemvPanels2Pairs, gemvPanels4Pairs}}, r)
+	g.pack, g.packRows = packRoundedPanel, packRoundedPanels
 	return g
 }
 
@@ -126,13 +131,15 @@ func packRoundedRows(dst, a unsafe.Pointer, k, rows, rowStride, kStride int) {
 	case kStride == 4 && blocks > 0:
 		roundRows(dst, a, blocks, stride, rowStride, rows)
 		whole = rows
-	case rowStride == 4: // reads a in order, some of its columns at a time
+	case rowStride == 4 && whole > 0: // reads a in order, some of its columns at a time; the last tile of rows may overlap another one
 		for i := range blocks {
 			to, from := unsafe.Add(dst, i*2*roundedDepth), unsafe.Add(a, i*roundedDepth*kStride)
-			for r := 0; r < whole; r += tileRows {
+			for r := 0; r < rows; r += tileRows {
+				r := min(r, rows-tileRows)
 				roundRowsTurned(unsafe.Add(to, r*stride), unsafe.Add(from, r*4), 1, stride, kStride)
 			}
 		}
+		whole = rows
 	default:
 		whole = 0
 	}
@@ -184,6 +191,16 @@ func roundPairs(dst, src unsafe.Pointer, blocks, dstStride, srcStride int)
 //
 //go:noescape
 func roundPairsTurned(dst, src unsafe.Pointer, blocks, dstStride, srcStride int)
+
+// widenRows makes float32 of rows of bfloat16, at least one.
+//
+//go:noescape
+func widenRows(dst, src unsafe.Pointer, blocks, dstStride, srcStride, rows int)
+
+// widenPairs makes two rows of 32 columns of float32 of each row of pairs, at least one.
+//
+//go:noescape
+func widenPairs(dst, src unsafe.Pointer, pairs int)
 
 // gemmTiles multiplies call.strips strips of 32 rows, one below the other, by a panel: call.k tiles deep.
 //

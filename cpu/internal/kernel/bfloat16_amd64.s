@@ -140,6 +140,61 @@ pair:
 	VZEROUPPER
 	RET
 
+// func widenRows(dst, src unsafe.Pointer, blocks, dstStride, srcStride int, rows int)
+TEXT ·widenRows(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ blocks+16(FP), CX
+	MOVQ dstStride+24(FP), R8
+	MOVQ srcStride+32(FP), R9
+	MOVQ rows+40(FP), DX
+row:
+	MOVQ DI, AX
+	MOVQ SI, BX
+	MOVQ CX, R10
+block:
+	VPMOVZXWD (BX), Z0
+	VPMOVZXWD 32(BX), Z1
+	VPSLLD $16, Z0, Z0
+	VPSLLD $16, Z1, Z1
+	VMOVUPS Z0, (AX)
+	VMOVUPS Z1, 64(AX)
+	ADDQ $128, AX
+	ADDQ $64, BX
+	DECQ R10
+	JNE block
+	ADDQ R8, DI
+	ADDQ R9, SI
+	DECQ DX
+	JNE row
+	VZEROUPPER
+	RET
+
+// func widenPairs(dst, src unsafe.Pointer, pairs int)
+TEXT ·widenPairs(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ pairs+16(FP), CX
+	VPTERNLOGD $255, Z5, Z5, Z5
+	VPSLLD $16, Z5, Z5
+pair:
+	VMOVUPS (SI), Z0
+	VMOVUPS 64(SI), Z1
+	VPSLLD $16, Z0, Z2
+	VPSLLD $16, Z1, Z3
+	VPANDD Z5, Z0, Z0
+	VPANDD Z5, Z1, Z1
+	VMOVUPS Z2, (DI)
+	VMOVUPS Z3, 64(DI)
+	VMOVUPS Z0, 128(DI)
+	VMOVUPS Z1, 192(DI)
+	ADDQ $128, SI
+	ADDQ $256, DI
+	DECQ CX
+	JNE pair
+	VZEROUPPER
+	RET
+
 // func roundRowsTurned(dst, src unsafe.Pointer, blocks, dstStride, srcStride int)
 TEXT ·roundRowsTurned(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI

@@ -25,9 +25,23 @@ func TestBestRounded(t *testing.T) {
 	}
 }
 
-// Pairs are slow on Intel's processors, tiles nowhere. Caught when planted: pairs that are fast everywhere; slow tiles.
-func TestSlowBFloat16(t *testing.T) {
-	if tileGemm().Slow || pairsGemm().Slow != (vendor() == intel) {
-		t.Errorf("tiles %v, pairs %v", tileGemm().Slow, pairsGemm().Slow)
+// otherPairs returns the kernels for AVX-512 on the processors of every vendor.
+func otherPairs() map[string]*Gemm {
+	if !detect().avx512 || Best().Level != levelAVX512 {
+		return nil
+	}
+	return map[string]*Gemm{"pairs": pairsGemm(false), "widened": pairsGemm(true)}
+}
+
+// Only pairs are widened, and only on Intel's processors. Caught when planted: pairs that are widened everywhere, or nowhere.
+func TestWidenedProducts(t *testing.T) {
+	if tileGemm().rounded.widened != nil {
+		t.Error("tiles are widened")
+	}
+	if !detect().avx512 {
+		t.Skip("no AVX512_BF16")
+	}
+	if got := bestRounded(levelAVX512, true, detect()).rounded.widened != nil; got != (vendor() == intel) {
+		t.Errorf("pairs are widened: %t", got)
 	}
 }

@@ -15,6 +15,9 @@ func roundedKernels() map[string]*Gemm {
 			all[g.Name] = g
 		}
 	}
+	for name, g := range otherPairs() {
+		all[name] = g
+	}
 	return all
 }
 

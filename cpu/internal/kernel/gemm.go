@@ -5,7 +5,6 @@ import "unsafe"
 // A Gemm multiplies a strip of at most MR rows by a panel of at most NR columns: the register block.
 type Gemm struct {
 	Name         string // of kernels that round their operands
-	Slow         bool   // products of many rows take longer than with the kernel that does not round
 	MR, NR, size int
 	lanes        int // columns that are loaded at once, even if fewer are needed
 	directRows   int // maximum number of rows of a product for which reading b in place costs less than packing it

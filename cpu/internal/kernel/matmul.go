@@ -80,7 +80,8 @@ func (g *Matmul) PackedBytes() int {
 // StripBytes returns the memory that Multiply needs: of a packed block of a, and of the last panel of b.
 func (g *Matmul) StripBytes() int {
 	if g.Kernel.Rounds() {
-		return RoundUp(min(g.M, roundedBlockM), roundedStrip)*g.Kernel.rounded.row(min(g.K, BlockK)) + roundedEdge
+		rows := min(g.M, g.roundedRows())
+		return RoundUp(rows, roundedStrip)*g.Kernel.rounded.row(min(g.K, BlockK)) + g.widenedBytes(rows) + roundedEdge
 	}
 	bytes := 0
 	if g.Reading == Late || g.raggedPanel() >= 0 {
@@ -244,18 +245,22 @@ func (g *Matmul) multiplyPanel(call *GemmCall, x *block, p int) {
 	if p+1 < x.P1 && !g.Direct() {
 		call.following = uintptr(g.panel(x.b, x.K0, x.rows, p+1))
 	}
-	cols := min(kr.NR, g.N-p*kr.NR)
-	c, m := x.at(g, p), x.R0
-	if n := (x.R1-x.R0)/kr.MR - 2; kr.runStrips != nil && n > 0 { // the last two strips prefetch something else
-		call.a, call.panel, call.c, call.strips, call.strip = x.left, panel, c, n, x.strip
-		call.next = uintptr(x.left) + uintptr(x.strip)
+	kr.runPanel(call, x.left, panel, x.at(g, p), x.strip, x.R1-x.R0, min(kr.NR, g.N-p*kr.NR))
+}
+
+// runPanel multiplies rows, in strips that are so many bytes apart, by cols columns of a panel. call has the rest.
+func (kr *Gemm) runPanel(call *GemmCall, left, panel, c unsafe.Pointer, strip, rows, cols int) {
+	m := 0
+	if n := rows/kr.MR - 2; kr.runStrips != nil && n > 0 { // the last two strips prefetch something else
+		call.a, call.panel, call.c, call.strips, call.strip = left, panel, c, n, strip
+		call.next = uintptr(left) + uintptr(strip)
 		kr.runStrips(call, cols)
 		m += n * kr.MR
 	}
-	for ; m < x.R1; m += kr.MR {
-		call.a, call.panel, call.c = unsafe.Add(x.left, (m-x.R0)/kr.MR*x.strip), panel, unsafe.Add(c, (m-x.R0)*g.CRow)
-		call.prefetch(x.strip, (x.R1-m-1)/kr.MR)
-		kr.run(call, min(kr.MR, x.R1-m), cols)
+	for ; m < rows; m += kr.MR {
+		call.a, call.panel, call.c = unsafe.Add(left, m/kr.MR*strip), panel, unsafe.Add(c, m*call.cRow)
+		call.prefetch(strip, (rows-m-1)/kr.MR)
+		kr.run(call, min(kr.MR, rows-m), cols)
 	}
 }
 

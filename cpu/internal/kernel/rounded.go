@@ -44,6 +44,8 @@ type rounded struct {
 	// run computes rows x cols of c, both up to any number of rows and one panel, from rows of words: call has everything but masks; it may
 	// change a and c. edge is room for roundedEdge bytes.
 	run func(call *GemmCall, rows, cols int, edge unsafe.Pointer)
+
+	widened *widening // if not nil, products of at least leastWidened rows use it in place of run
 }
 
 // multiplyRounded is Multiply for kernels that round.
@@ -57,9 +59,14 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 		kn := min(BlockK, g.K-k0)
 		call.k = kr.rounded.termsBytes(kn) / roundedWord
 		call.aRow, call.aK = kr.rounded.row(kn), roundedWord
-		for m0 := w.R0; m0 < w.R1; m0 += roundedBlockM {
-			m1 := min(m0+roundedBlockM, w.R1)
+		for m0 := w.R0; m0 < w.R1; m0 += g.roundedRows() {
+			m1 := min(m0+g.roundedRows(), w.R1)
 			kr.rounded.packLeft(strips, unsafe.Add(a, m0*g.ARow+k0*g.AK), kn, m1-m0, g.ARow, g.AK)
+			if g.widens() {
+				call.add = add
+				g.multiplyWidened(call, b, unsafe.Add(c, (m0-row)*g.CRow-panel*kr.NR*kr.size), strips, Area{R0: m0, R1: m1, P0: w.P0, P1: w.P1, K0: k0, K1: k0 + kn})
+				continue
+			}
 			first := w.P0
 			if m1-m0 == 1 {
 				call.a, call.add = strips, add

@@ -91,6 +91,8 @@ func bfloat16() map[string][]byte {
 	w.tiles()
 	w.roundRows()
 	w.roundPairs()
+	w.widenRows()
+	w.widenPairs()
 	w.turn("roundRowsTurned", 2*32, (*assembly).pairsOfRows)
 	w.turn("roundPairsTurned", 16, (*assembly).rowsAlongK)
 	return map[string][]byte{"bfloat16_amd64.s": w.Bytes()}
@@ -183,6 +185,25 @@ func (w *assembly) roundRows() {
 		"block:", "VMOVUPS (BX), Z0", "VMOVUPS 64(BX), Z1", round(0, 1, 2), "VMOVUPS Z2, (AX)",
 		"ADDQ $64, AX", "ADDQ $128, BX", "DECQ R10", "JNE block",
 		"ADDQ R8, DI", "ADDQ R9, SI", "DECQ DX", "JNE row", "VZEROUPPER", "RET")
+}
+
+// widenRows writes the function that makes float32 of rows of bfloat16.
+func (w *assembly) widenRows() {
+	w.begin("widenRows", packArguments+", rows int", 48)
+	w.loadPack()
+	w.p("MOVQ rows+40(FP), DX", "row:", "MOVQ DI, AX", "MOVQ SI, BX", "MOVQ CX, R10",
+		"block:", "VPMOVZXWD (BX), Z0", "VPMOVZXWD 32(BX), Z1", "VPSLLD $16, Z0, Z0", "VPSLLD $16, Z1, Z1", "VMOVUPS Z0, (AX)", "VMOVUPS Z1, 64(AX)",
+		"ADDQ $128, AX", "ADDQ $64, BX", "DECQ R10", "JNE block",
+		"ADDQ R8, DI", "ADDQ R9, SI", "DECQ DX", "JNE row", "VZEROUPPER", "RET")
+}
+
+// widenPairs writes the function that makes two rows of float32 of each row of pairs of a panel.
+func (w *assembly) widenPairs() {
+	w.begin("widenPairs", "dst, src unsafe.Pointer, pairs int", 24)
+	w.p("MOVQ dst+0(FP), DI", "MOVQ src+8(FP), SI", "MOVQ pairs+16(FP), CX", "VPTERNLOGD $255, Z5, Z5, Z5", "VPSLLD $16, Z5, Z5",
+		"pair:", "VMOVUPS (SI), Z0", "VMOVUPS 64(SI), Z1", "VPSLLD $16, Z0, Z2", "VPSLLD $16, Z1, Z3", "VPANDD Z5, Z0, Z0", "VPANDD Z5, Z1, Z1",
+		"VMOVUPS Z2, (DI)", "VMOVUPS Z3, 64(DI)", "VMOVUPS Z0, 128(DI)", "VMOVUPS Z1, 192(DI)",
+		"ADDQ $128, SI", "ADDQ $256, DI", "DECQ CX", "JNE pair", "VZEROUPPER", "RET")
 }
 
 // roundPairs writes the rounding of 32 columns that follow each other: a pair of terms of each, side by side.
