@@ -94,6 +94,28 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
+// A run does not continue with another function of the same name, unless its caller accepts that. Caught when planted: a task without a digest.
+func TestOtherFunction(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	if _, err := ut.Train(t.Context(), briefly(t, universal.FeedForward{Filter: 24}, universal.FromOne{}, halting.Fixed{Steps: 2}), dir, ut.TrainOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	other := reversal()
+	other.Draw = func(rng *rand.Rand, length int) (source, target []string) {
+		source, _ = reversal().Draw(rng, length)
+		return source, source
+	}
+	options := ut.TrainOptions{Extensions: ut.Extensions{Tasks: []task.Definition{other}}}
+	var changed *ut.DataError
+	if _, err := ut.Resume(t.Context(), dir, options, "training.steps=8"); !errors.As(err, &changed) || !strings.Contains(err.Error(), "the training data have changed since the checkpoint of update 4: restore them, or accept") {
+		t.Errorf("another function: %v", err)
+	}
+	options.AcceptData = true
+	if _, err := ut.Resume(t.Context(), dir, options, "training.steps=8"); err != nil {
+		t.Errorf("another function that is accepted: %v", err)
+	}
+}
+
 func TestErrors(t *testing.T) {
 	if _, err := ut.Load(t.TempDir(), ut.LoadOptions{}); !errors.Is(err, ut.ErrNotRun) {
 		t.Errorf("no run: %v", err)

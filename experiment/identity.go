@@ -32,7 +32,7 @@ func digest(r Run) string {
 }
 
 // Fingerprint returns a digest of the parts of the configuration that a resumed run must not change because its weights depend on them:
-// task, model and seed. It does not depend on where the task's files are.
+// task, source_end, model and seed. It does not depend on where the task's files are.
 func (r Run) Fingerprint() string {
 	return digest(Run{Task: r.Task, SourceEnd: r.SourceEnd, Model: r.Model, Seed: r.Seed})
 }

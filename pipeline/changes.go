@@ -69,13 +69,14 @@ func checkConfiguration(log *runlog.Run, r experiment.Run, c *runlog.Checkpoint)
 	return &EditedError{Dir: log.Dir(), Step: c.Step}
 }
 
-// changeable are the fields that may change when a run is resumed; fixed gives the reasons why others may not.
+// changeable are the fields that may change when a run is resumed; fixed gives the reasons why no other may.
 var (
 	changeable = []string{
 		"training.steps", "training.schedule", "training.log_every", "training.evaluate_every", "training.checkpoint_every", "training.keep", "training.events", "training.stop",
 	}
 	fixed = []struct{ path, reason string }{
-		{"task", "the weights have learned from its data"}, {"model", "the weights are those of this model"},
+		{"task", "the weights have learned from its data"}, {"source_end", "the weights have learned from sources that end as before"},
+		{"model", "the weights are those of this model"},
 		{"seed", "everything random so far depends on it"}, {"name", "a run keeps its name"},
 		{"training", "the updates so far were made with it"},
 	}
@@ -120,7 +121,7 @@ func checkChangeable(path string) error {
 			return fmt.Errorf("%s cannot change on resume: %s; start a new run, or change one of %s", path, f.reason, strings.Join(changeable, ", "))
 		}
 	}
-	return nil
+	return fmt.Errorf("%s cannot change on resume: start a new run, or change one of %s", path, strings.Join(changeable, ", "))
 }
 
 // checkSteps returns an error if a run that continues from a step has fewer.

@@ -15,7 +15,7 @@ const trainingPart = "training"
 // dataParts are the parts of data that have digests, in the order of messages.
 var dataParts = []string{trainingPart, "validation", "test"}
 
-// dataDigests returns the digests of a task's data by part, nil if the task reads none.
+// dataDigests returns the digests of a task's data by part, nil if the configuration defines them.
 func dataDigests(opened task.Task) map[string]string {
 	reads, ok := opened.(task.Digester)
 	if !ok {
@@ -63,7 +63,7 @@ func sealedDigests(c *runlog.Checkpoint) (digests map[string]string) {
 }
 
 // DataDigests returns the digests of the data that the model was trained with, by part: "training", "validation", "test". It is nil for
-// tasks that read nothing, and for checkpoints of versions that did not record digests.
+// tasks whose data the configuration defines, and for checkpoints of versions that did not record digests.
 func (m *Model) DataDigests() map[string]string { return sealedDigests(m.checkpoint) }
 
 // A DataError means that a run's data have changed since its checkpoint was written.
@@ -73,7 +73,7 @@ type DataError struct {
 }
 
 func (e *DataError) Error() string {
-	return fmt.Sprintf("%s: %s: restore the files, or accept the changed data", e.Dir, e.Changed)
+	return fmt.Sprintf("%s: %s: restore them, or accept the changed data", e.Dir, e.Changed)
 }
 
 // checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change. Data that

@@ -48,10 +48,10 @@ func ReadStarted(dir string, x experiment.Extensions) (s Started, err error) {
 	return s, checkConfiguration(log, s.Run, c)
 }
 
-// checkFingerprint returns an error if a checkpoint was trained under another task, model or seed than the run's.
+// checkFingerprint returns an error if a checkpoint was trained under another task, model, source_end or seed than the run's.
 func checkFingerprint(r experiment.Run, c *runlog.Checkpoint) error {
 	if c.Meta[training.FingerprintKey] == r.Fingerprint() {
 		return nil
 	}
-	return runlog.AsDamaged(fmt.Errorf("checkpoint of update %d was trained under another config.json: its task, model or seed has been changed since", c.Step))
+	return runlog.AsDamaged(fmt.Errorf("checkpoint of update %d was trained under another config.json: its task, model, source_end or seed has been changed since", c.Step))
 }

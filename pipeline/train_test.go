@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -222,6 +223,7 @@ func TestChangedRun(t *testing.T) {
 		{[]string{"task.table.held_out=0.5"}, "", 0, "task.table.held_out cannot change on resume: the weights have learned from its data"},
 		{[]string{"training.batch.rows=9"}, "", 0, "training.batch.rows cannot change on resume: the updates so far were made with it"},
 		{[]string{"training.stop.patience=9", "training.schedule={\"constant\": {\"rate\": 1}}"}, "before.tsv", r.Training.Steps, ""},
+		{[]string{"source_end=true"}, "", 0, "source_end cannot change on resume: the weights have learned from sources that end as before"},
 		{[]string{"name=other"}, "", 0, "a run keeps its name"}, {[]string{"model.width=8"}, "", 0, "the weights are those of this model"},
 		{[]string{"model.width=3"}, "", 0, "model.width cannot change on resume"}, {[]string{"training.batch.rows=0"}, "", 0, "training.batch.rows cannot change on resume"},
 		{[]string{"training.steps=0"}, "", 0, "training.steps is 0"}, {[]string{"model.vidth=3"}, "", 0, `did you mean "model.width"`},
@@ -231,6 +233,21 @@ func TestChangedRun(t *testing.T) {
 		refused(t, c.assignments, err, c.want)
 		if err == nil && (dataOf(t, changed) != c.path || changed.Training.Steps != c.steps) {
 			t.Errorf("%q: %d steps on %s", c.assignments, changed.Training.Steps, dataOf(t, changed))
+		}
+	}
+}
+
+// Every field of a run that is not among those that may change is refused with a reason. Caught when planted: source_end without one.
+func TestOtherFieldsHaveReasons(t *testing.T) {
+	known := []string{"name", "task", "source_end", "model", "training", "seed"}
+	of := reflect.TypeFor[experiment.Run]()
+	for i := range of.NumField() {
+		path, _, _ := strings.Cut(of.Field(i).Tag.Get("json"), ",")
+		if !slices.Contains(known, path) {
+			t.Errorf("%s is a new field: may it change when a run is resumed?", path)
+		}
+		if err := checkChangeable(path); err == nil || !strings.Contains(err.Error(), path+" cannot change on resume: ") || strings.Contains(err.Error(), "resume: start") {
+			t.Errorf("%s: %v", path, err)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func OwnerOf(path string) (dir string, ok bool) {
 }
 
 // CheckFolder returns an error if other files must not be written in a folder, which need not exist: a run directory, or a folder in the
-// checkpoints of one.
+// checkpoints or traces of one.
 func CheckFolder(dir string) error {
 	at := resolved(dir)
 	if holdsRun(at) {
@@ -35,11 +35,11 @@ func CheckFolder(dir string) error {
 	return checkNotWithin(dir, at)
 }
 
-// checkNotWithin returns an error if a folder, which is at a resolved path, lies in the checkpoints of a run.
+// checkNotWithin returns an error if a folder, which is at a resolved path, lies in the checkpoints or traces of a run.
 func checkNotWithin(dir, at string) error {
 	for above := filepath.Dir(at); above != at; at, above = above, filepath.Dir(above) {
-		if filepath.Base(at) == checkpointDir && holdsRun(above) {
-			return fmt.Errorf("%s lies in the checkpoints of the run %s: name another folder", dir, above)
+		if name := filepath.Base(at); (name == checkpointDir || name == traceDir) && holdsRun(above) {
+			return fmt.Errorf("%s lies in the %s of the run %s: name another folder", dir, name, above)
 		}
 	}
 	return nil

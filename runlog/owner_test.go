@@ -44,7 +44,7 @@ func TestOwnerOf(t *testing.T) {
 	check(link, true)
 	for name, want := range map[string]string{
 		"": "is a run directory", "checkpoints": "in the checkpoints of", "checkpoints/a": "in the checkpoints of", "checkpoints/a/b": "in the checkpoints of",
-		"export": "", "more": "", "../checkpoints": "", "../other": "",
+		"traces": "in the traces of", "traces/a": "in the traces of", "export": "", "more": "", "../checkpoints": "", "../traces": "", "../other": "",
 	} {
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		if err := CheckFolder(at); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -53,6 +53,9 @@ func TestOwnerOf(t *testing.T) {
 	}
 	if _, err := Create(filepath.Join(dir, checkpointDir, "inner"), map[string]int{"a": 1}); err == nil || !strings.Contains(err.Error(), "in the checkpoints of") {
 		t.Errorf("a run in the checkpoints of another: the error is %v", err)
+	}
+	if _, err := Create(filepath.Join(dir, traceDir, "inner"), map[string]int{"a": 1}); err == nil || !strings.Contains(err.Error(), "in the traces of") {
+		t.Errorf("a run in the traces of another: the error is %v", err)
 	}
 	if files := Files(dir); len(files) < 2 {
 		t.Errorf("the run has the files %q", files)

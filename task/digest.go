@@ -10,8 +10,8 @@ import (
 	"universal-transformer/internal/vocab"
 )
 
-// A Digester is a task that reads its data from files. Checkpoints record the digests, so that training does not continue on other data
-// unnoticed. It is an interface of its own because generated tasks read nothing: their data are defined by the configuration.
+// A Digester is a task that reads its data from files, or draws them with a function of its caller. Checkpoints record the digests, so that training
+// does not continue on other data unnoticed. It is an interface of its own because the data of other tasks are defined by the configuration.
 type Digester interface {
 	Digests() Digests
 }

@@ -31,14 +31,23 @@ func beamFlags(c *cobra.Command, beam *decoding.Beam) {
 // checkBeam validates --beam and rejects --alpha without it.
 func checkBeam(c *cobra.Command, beam *decoding.Beam) error {
 	if c.Flags().Changed("beam") {
-		if err := beam.Validate(); err != nil {
-			return usageError{err}
-		}
-		return nil
+		return beamUsage(*beam)
 	}
 	if c.Flags().Changed("alpha") {
 		return usagef("--alpha is for beam search: give --beam too")
 	}
 	*beam = decoding.Beam{}
 	return nil
+}
+
+// beamUsage validates a beam. Its errors name the flags.
+func beamUsage(b decoding.Beam) error {
+	err := b.Validate()
+	switch {
+	case err == nil:
+		return nil
+	case b.Width < 1 || b.Width > decoding.MaxWidth:
+		return usagef("--beam is %d: it must be from 1 to %d", b.Width, decoding.MaxWidth)
+	}
+	return usagef("--%w", err) // which begins with "alpha" or "n-best"
 }

@@ -103,7 +103,7 @@ func newDepth() *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&f.rules, "rules", pipeline.DepthRuleNames(), "`rules` to evaluate, separated by commas")
-	c.Flags().IntVar(&f.steps, "steps", 0, "evaluate 1 to `N` fixed steps; 0: twice the trained limit")
+	c.Flags().IntVar(&f.steps, "steps", 0, "evaluate 1 to `N` fixed steps (default twice the trained limit)")
 	c.Flags().StringVar(&f.metric, "metric", "", "`name` of the metric; default the task's first, for sequences their accuracy")
 	c.Flags().StringVar(&f.svg, "svg", "", "draw the curves to this `file`, - for the standard output")
 	standardFlag(c, "svg")

@@ -65,7 +65,7 @@ target space. Sources end with id 1, as in tensor2tensor, unless --set source_en
 
 // run converts the file and writes the run directory.
 func (f *importFlags) run(c *cobra.Command, args []string) error {
-	if err := f.check(); err != nil {
+	if err := f.check(c); err != nil {
 		return err
 	}
 	if err := runlog.CheckVacant(f.out); err != nil {
@@ -100,18 +100,18 @@ func (f *importFlags) run(c *cobra.Command, args []string) error {
 }
 
 // check rejects options that are missing or out of range.
-func (f *importFlags) check() error {
+func (f *importFlags) check(c *cobra.Command) error {
 	switch {
 	case f.out == "":
 		return usagef("--out is missing: name a new run directory")
 	case f.options.Heads < 1:
 		return usagef("--heads is %d: give num_heads of the model's hyperparameters, which the variables do not tell", f.options.Heads)
-	case f.options.Steps < 0:
-		return usagef("--steps is %d: it must be positive", f.options.Steps)
+	case c.Flags().Changed("target-space") && f.options.TargetSpace < 0:
+		return usagef("--target-space is %d: it must be at least 0", f.options.TargetSpace)
 	case !(f.options.Epsilon > 0 && f.options.Epsilon < 1):
 		return usagef("--epsilon is %v: it must be above 0 and below 1", f.options.Epsilon)
 	}
-	return nil
+	return atLeastOne(c, "steps")
 }
 
 // configured returns the run with the task, and the vocabularies.

@@ -20,17 +20,19 @@ func TestImport(t *testing.T) {
 		return append([]string{"import", variables, "algorithmic/copy", "--set", "task.copy.base=11", "--out", out}, args...)
 	}
 	for want, args := range map[string][]string{
-		"give --target-space":          imported("--heads", "4"),
-		"--heads is 0":                 imported("--target-space", "3"),
-		"which does not divide width":  imported("--heads", "3", "--target-space", "3"),
-		"but the vocabulary has 12":    imported("--heads", "4", "--target-space", "3", "--set", "task.copy.base=10"),
-		"--epsilon is 1":               imported("--heads", "4", "--target-space", "3", "--epsilon", "1"),
-		"but layer_embedding has sign": imported("--heads", "4", "--target-space", "3", "--steps", "4"),
-		"RECIPE is missing":            {"import", variables, "--heads", "4", "--out", out},
-		"VARIABLES is missing":         {"import"},
-		"the header claims":            {"import", write(t, "text.npz", "these are no variables, but a text"), "demo", "--heads", "4", "--out", out},
-		"save or copy the variables":   {"import", write(t, "cut", "\xe8\x03\x00\x00\x00\x00\x00\x00{"), "demo", "--heads", "4", "--out", out},
-		"there are no variables in it": {"import", write(t, "empty.npz", "PK\x05\x06"+strings.Repeat("\x00", 18)), "demo", "--heads", "4", "--out", out},
+		"give --target-space":           imported("--heads", "4"),
+		"--heads is 0":                  imported("--target-space", "3"),
+		"which does not divide width":   imported("--heads", "3", "--target-space", "3"),
+		"but the vocabulary has 12":     imported("--heads", "4", "--target-space", "3", "--set", "task.copy.base=10"),
+		"--epsilon is 1":                imported("--heads", "4", "--target-space", "3", "--epsilon", "1"),
+		"but layer_embedding has sign":  imported("--heads", "4", "--target-space", "3", "--steps", "4"),
+		"--steps is 0: it must be at":   imported("--heads", "4", "--target-space", "3", "--steps", "0"),
+		"--target-space is -1: it must": imported("--heads", "4", "--target-space", "-1"),
+		"RECIPE is missing":             {"import", variables, "--heads", "4", "--out", out},
+		"VARIABLES is missing":          {"import"},
+		"the header claims":             {"import", write(t, "text.npz", "these are no variables, but a text"), "demo", "--heads", "4", "--out", out},
+		"save or copy the variables":    {"import", write(t, "cut", "\xe8\x03\x00\x00\x00\x00\x00\x00{"), "demo", "--heads", "4", "--out", out},
+		"there are no variables in it":  {"import", write(t, "empty.npz", "PK\x05\x06"+strings.Repeat("\x00", 18)), "demo", "--heads", "4", "--out", out},
 	} {
 		r := ut(t, args...)
 		if _, err := os.Stat(out); err == nil || r.code == 0 || !strings.Contains(r.stderr, want) {

@@ -40,10 +40,7 @@ func newTranslate() *cobra.Command {
   ut translate runs/news --beam 5 --alpha 1 < in > out && ut bleu out reference`,
 		Args: readsInput("RUN"),
 		RunE: func(c *cobra.Command, args []string) error {
-			if err := how.Beam.Validate(); err != nil {
-				return usageError{err}
-			}
-			if err := cmp.Or(checkLengths(c, how.MaxLength), exit.check(c), form.check(c, &how)); err != nil {
+			if err := cmp.Or(beamUsage(how.Beam), checkLengths(c, how.MaxLength), exit.check(c), form.check(c, &how)); err != nil {
 				return err
 			}
 			return usingModel(c, args[0], backend, func(m *pipeline.Model) error {

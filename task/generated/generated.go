@@ -93,7 +93,8 @@ func (t Task) Measure(task.Vocabularies) task.Measure {
 }
 
 // Open returns the task. It is an error if one of the first examples that Draw returns is not of the wanted length or has unknown tokens. If a
-// later one is so, training and evaluation end with that error.
+// later one is so, training and evaluation end with that error. The digest of the first examples stands for the function, so that training does
+// not continue unnoticed with another one.
 func (t Task) Open() (task.Task, error) {
 	v, err := vocab.New(t.Vocabulary)
 	if err != nil {
@@ -104,15 +105,19 @@ func (t Task) Open() (task.Task, error) {
 		tokenizer = vocab.Whitespace
 	}
 	o := opened{Task: t, ids: task.Vocabularies{Tokenizer: tokenizer, Source: v, Target: v}}
+	var first []task.Example
 	for i := range int64(checked) {
 		length := t.MaxLength
 		if i < int64(t.MaxLength) {
 			length = int(i) + 1
 		}
-		if _, err := o.encode(seed.Rand(0, t.Name+"/check", i), length, true); err != nil {
+		e, err := o.encode(seed.Rand(0, t.Name+"/check", i), length, true)
+		if err != nil {
 			return nil, fmt.Errorf("task %s: %w", t.Name, err)
 		}
+		first = append(first, e)
 	}
+	o.digest = task.DigestExamples(first)
 	return o, nil
 }
 
@@ -122,8 +127,12 @@ const checked = 100
 // opened is a Task with the ids of its tokens.
 type opened struct {
 	Task
-	ids task.Vocabularies
+	ids    task.Vocabularies
+	digest string // of the examples that Open has drawn
 }
+
+// Digests returns the digest of the first examples that Draw returns. Every part of the data is drawn by Draw.
+func (o opened) Digests() task.Digests { return task.Digests{Training: o.digest} }
 
 // Name returns the task's name.
 func (o opened) Name() string { return o.Task.Name }
