@@ -36,7 +36,7 @@ func TestErrorsAreOneLine(t *testing.T) {
 		{"length and mix", []string{"eval", "run", "--length", "3", "--mix", "3"}, 2, []string{"length", "mix"}},
 		{"negative length", []string{"eval", "run", "--length", "-3"}, 2, []string{"--length is -3"}},
 		{"negative count", []string{"eval", "run", "--count", "-3"}, 2, []string{"count is -3"}},
-		{"beam of no width", []string{"decode", "run", "--beam", "0"}, 2, []string{"beam width is 0"}},
+		{"beam of no width", []string{"decode", "run", "--beam", "0"}, 2, []string{"--beam is 0: it must be from 1 to 1000"}},
 		{"alpha without beam", []string{"decode", "run", "--alpha", "1"}, 2, []string{"--beam"}},
 		{"teacher-forced diagnosis", []string{"eval", "run", "--teacher-forced", "--diagnose"}, 2, []string{"--diagnose"}},
 		{"teacher-forced beam", []string{"eval", "run", "--teacher-forced", "--beam", "2"}, 2, []string{"--beam"}},

@@ -162,7 +162,7 @@ func TestTranslationMistakes(t *testing.T) {
 		{[]string{"train", "own-translation", "--set", training("a.en", "a.en"), "--set", "task.tokenizer_size=0", "--set", "task.tokenizer_file=" + filepath.Join(dir, "none.json")}, "none.json\" does not exist"},
 		{[]string{"translate"}, "RUN is missing"},
 		{[]string{"translate", dir}, "is not a run directory"},
-		{[]string{"translate", dir, "--beam", "0"}, "beam width is 0"},
+		{[]string{"translate", dir, "--beam", "0"}, "--beam is 0: it must be from 1 to 1000"},
 		{[]string{"translate", dir, "--max-source", "0"}, "--max-source is 0"},
 		{[]string{"translate", dir, "--max-length", "-2"}, "--max-length is -2: give 1 to"},
 	} {
