@@ -93,7 +93,11 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 	}
 	best := validationLine(i.Best)
 	if i.Best == nil && len(i.Checkpoints) > 0 {
-		best = fmt.Sprintf("no checkpoint is marked: commands use the newest, of update %d", slices.Max(i.Checkpoints))
+		reason := "because there was no validation yet"
+		if i.Newest != nil {
+			reason = "because best.json is missing"
+		}
+		best = fmt.Sprintf("no checkpoint is marked, %s: commands use the newest, of update %d", reason, slices.Max(i.Checkpoints))
 	}
 	field("best", best)
 	field("last validation", validationLine(i.Newest))
