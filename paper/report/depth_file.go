@@ -65,7 +65,7 @@ func ReadDepth(root string) (list []DepthFile, err error) {
 			err = d.validate()
 		}
 		if err != nil {
-			return nil, damaged(file, err, "measure these models again")
+			return nil, damaged(file, err, "remove the file, or measure these models again")
 		}
 		list = append(list, d)
 	}

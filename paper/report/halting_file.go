@@ -49,7 +49,7 @@ func ReadHalting(root string) (list []HaltingFile, err error) {
 	for _, name := range names {
 		f, err := readHalting(filepath.Join(folder, strings.TrimSuffix(name, ".json")))
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", filepath.Join(folder, name), err)
+			return nil, damaged(filepath.Join(folder, name), err, "restore the comparison and its results, or repeat it")
 		}
 		if len(f.counts) > 0 {
 			list = append(list, f)

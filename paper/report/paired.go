@@ -26,7 +26,7 @@ func ReadPaired(root string) (list []measure.Paired, err error) {
 			err = fmt.Errorf("by its content, its name must be %s", want)
 		}
 		if err != nil {
-			return nil, damaged(file, err, "repeat the test")
+			return nil, damaged(file, err, "remove the file, or repeat the test")
 		}
 		list = append(list, p)
 	}

@@ -270,7 +270,7 @@ func TestEscape(t *testing.T) {
 func TestRenderRefuses(t *testing.T) {
 	unknown := balanced(t, "agreement/nothing", 1, 0.8)
 	wrong := balanced(t, "algorithmic/copy", 1, 0.8)
-	for want, r := range map[string]sweep.Result{`"agreement/nothing" is in no table`: unknown, "algorithmic/copy-seed1.json: measured": wrong} {
+	for want, r := range map[string]sweep.Result{`"agreement/nothing" is in no table: move the file out of the folder of results`: unknown, "algorithmic/copy-seed1.json: measured": wrong} {
 		if _, err := Render(Input{Results: []sweep.Result{r}}, "results", func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}

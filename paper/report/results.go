@@ -55,7 +55,7 @@ func newBook(results []sweep.Result) (book, error) {
 	for _, r := range results {
 		t, ok := tables[r.Recipe]
 		if !ok {
-			return b, fmt.Errorf("%s: recipe %q is in no table", r.File(), r.Recipe)
+			return b, fmt.Errorf("%s: recipe %q is in no table: move the file out of the folder of results", r.File(), r.Recipe)
 		}
 		m := measure.New(t)
 		if err := r.Decode(m); err != nil {
@@ -245,7 +245,7 @@ func damaged(file string, err error, remedy string) error {
 	if err == nil || errors.As(err, &system) {
 		return err
 	}
-	return fmt.Errorf("%s: %w: remove the file, or %s", file, err, remedy)
+	return fmt.Errorf("%s: %w: %s", file, err, remedy)
 }
 
 // jsonFiles returns the names of the JSON files in a folder, in order. A missing folder has none.

@@ -60,7 +60,7 @@ func ReadSearches(root string) (list []Search, err error) {
 		name := filepath.Join(folder, strings.TrimSuffix(e.Name(), ".json"))
 		if e.IsDir() {
 			if _, err := os.Stat(name + ".json"); err != nil {
-				return nil, fmt.Errorf("%s holds results of a search without %[1]s.json", name)
+				return nil, fmt.Errorf("%s holds results of a search without %[1]s.json: restore this file, or remove the folder", name)
 			}
 			continue
 		}
@@ -69,7 +69,7 @@ func ReadSearches(root string) (list []Search, err error) {
 		}
 		s, err := readSearch(name)
 		if err != nil {
-			return nil, fmt.Errorf("%s.json: %w", name, err)
+			return nil, damaged(name+".json", err, "restore the search and its results, or repeat it")
 		}
 		list = append(list, s)
 	}

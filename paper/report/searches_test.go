@@ -202,7 +202,7 @@ func TestReadSearchesRefusesResults(t *testing.T) {
 	if err := half[0].Save(filepath.Join(dir, "searches", "heads")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ReadSearches(dir); err == nil || !strings.Contains(err.Error(), "holds results of a search without") {
+	if _, err := ReadSearches(dir); err == nil || !strings.Contains(err.Error(), "holds results of a search without") || !strings.HasSuffix(err.Error(), "heads.json: restore this file, or remove the folder") {
 		t.Errorf("results without a search: %v", err)
 	}
 }
@@ -246,7 +246,7 @@ func refused(t *testing.T, name, content, good string, results []sweep.Result, s
 		t.Fatalf("nothing was changed for %q", says)
 	}
 	_, err := readSearchFile(t, name, content, results)
-	if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), filepath.Join("searches", name)) || strings.Contains(err.Error(), "\n") {
+	if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), filepath.Join("searches", name)) || !strings.HasSuffix(err.Error(), ": restore the search and its results, or repeat it") || strings.Contains(err.Error(), "\n") {
 		t.Errorf("%v, want %q", err, says)
 	}
 }
