@@ -122,27 +122,33 @@ func digestsOf(r Result, m Measured) map[string]string {
 	return r.DataDigests
 }
 
-// differing names the parts of data whose digests differ. It returns "" if none does, or if one side has no digests.
+// differing names the parts of data whose digests differ. It returns "" if none does. If one side has no digests of its data, as results of versions
+// that did not record them, only those of a file of examples are compared, where both have one.
 func differing(a, b map[string]string) string {
-	if len(a) == 0 || len(b) == 0 {
+	if !hasData(a) || !hasData(b) {
+		if one, other := a[filePart], b[filePart]; one != "" && other != "" && one != other {
+			return filePart
+		}
 		return ""
 	}
-	var parts []string
-	for part := range a {
-		if a[part] != b[part] {
-			parts = append(parts, part)
-		}
-	}
-	for part := range b {
-		if _, both := a[part]; !both {
-			parts = append(parts, part)
-		}
-	}
+	all := maps.Clone(a)
+	maps.Copy(all, b)
+	parts := slices.Sorted(maps.Keys(all))
+	parts = slices.DeleteFunc(parts, func(part string) bool { return a[part] == b[part] })
 	if len(parts) > 1 { // the digest of the file depends on the vocabulary, and so on the training data
 		parts = slices.DeleteFunc(parts, func(part string) bool { return part == filePart })
 	}
-	slices.Sort(parts)
 	return strings.Join(parts, ", ")
+}
+
+// hasData reports whether digests are of more than a file of examples.
+func hasData(digests map[string]string) bool {
+	for part := range digests {
+		if part != filePart {
+			return true
+		}
+	}
+	return false
 }
 
 // dataGroups finds results of one task with different data.
@@ -156,12 +162,12 @@ type member struct {
 // add returns an error if the data of a result differ from those of another one whose task has the same configuration.
 func (g dataGroups) add(c Cell, r Result, m Measured) error {
 	own, group := member{c.File(), digestsOf(r, m)}, dataOf(c.Run)
-	first, there := g[group]
-	if !there && len(own.digests) > 0 {
-		g[group] = own
-	}
+	first := g[group]
 	if parts := differing(first.digests, own.digests); parts != "" {
 		return fmt.Errorf("%s and %s are of different data (%s) and cannot be compared: remove one of them and its run", first.file, own.file, parts)
+	}
+	if len(first.digests) == 0 || !hasData(first.digests) && hasData(own.digests) {
+		g[group] = own
 	}
 	return nil
 }

@@ -234,3 +234,48 @@ func TestValidationIsNamed(t *testing.T) {
 		t.Errorf("%+v", m)
 	}
 }
+
+// Digests of data that one side did not record are no difference; those of the file of examples are, where both have one.
+// Caught when planted: a side with the digest of its file alone that counts as other data; a file that is not compared.
+func TestDiffering(t *testing.T) {
+	type digests = map[string]string
+	for _, c := range []struct {
+		a, b digests
+		want string
+	}{
+		{nil, digests{"training": "x"}, ""}, {digests{"training": "x", "test": "y"}, digests{"training": "x", "test": "y"}, ""},
+		{digests{"training": "x", "test": "y"}, digests{"training": "z"}, "test, training"},
+		{digests{filePart: "f"}, digests{"training": "x", filePart: "f"}, ""}, {digests{filePart: "f"}, digests{"training": "x"}, ""},
+		{digests{filePart: "f"}, digests{"training": "x", filePart: "g"}, filePart}, {digests{filePart: "f"}, digests{filePart: "g"}, filePart},
+		{digests{"training": "x", filePart: "f"}, digests{"training": "x", filePart: "g"}, filePart},
+		{digests{"training": "x", filePart: "f"}, digests{"training": "x"}, filePart},
+		{digests{"training": "x", filePart: "f"}, digests{"training": "z", filePart: "g"}, "training"},
+	} {
+		for range 2 {
+			if got := differing(c.a, c.b); got != c.want {
+				t.Errorf("%v and %v: %q, want %q", c.a, c.b, got, c.want)
+			}
+			c.a, c.b = c.b, c.a
+		}
+	}
+}
+
+// Results with digests of their data are compared with each other, also if a result without them stands before. Caught when planted: results that are
+// compared with the first one only.
+func TestDataGroups(t *testing.T) {
+	groups := dataGroups{}
+	add := func(seed uint64, data map[string]string) error {
+		c := Cell{Recipe: "base", Run: experiment.Run{Task: experiment.Task{Value: algorithmic.Copy{}}, Seed: seed}}
+		var r Result
+		r.DataDigests = data
+		return groups.add(c, r, &Metrics{FileDigest: "f"})
+	}
+	for seed, data := range []map[string]string{nil, {"training": "x"}, nil, {"training": "x"}} {
+		if err := add(uint64(seed), data); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+	}
+	if err := add(4, map[string]string{"training": "y"}); err == nil || !strings.Contains(err.Error(), "base-seed1.json and ") || !strings.Contains(err.Error(), "(training)") {
+		t.Errorf("other data: %v", err)
+	}
+}
