@@ -62,15 +62,16 @@ func (g *Matmul) multiplyRounded(call *GemmCall, a, b, c, strips unsafe.Pointer,
 		for m0 := w.R0; m0 < w.R1; m0 += g.roundedRows() {
 			m1 := min(m0+g.roundedRows(), w.R1)
 			kr.rounded.packLeft(strips, unsafe.Add(a, m0*g.ARow+k0*g.AK), kn, m1-m0, g.ARow, g.AK)
+			to := unsafe.Add(c, (m0-row)*g.CRow+(w.P0-panel)*kr.NR*kr.size)
 			if g.widens() {
 				call.add = add
-				g.multiplyWidened(call, b, unsafe.Add(c, (m0-row)*g.CRow-panel*kr.NR*kr.size), strips, Area{R0: m0, R1: m1, P0: w.P0, P1: w.P1, K0: k0, K1: k0 + kn})
+				g.multiplyWidened(call, b, to, strips, Area{R0: m0, R1: m1, P0: w.P0, P1: w.P1, K0: k0, K1: k0 + kn})
 				continue
 			}
 			first := w.P0
 			if m1-m0 == 1 {
 				call.a, call.add = strips, add
-				first = g.gemvPanels(call, b, unsafe.Add(c, (m0-row)*g.CRow+(w.P0-panel)*kr.NR*kr.size), w.P0, w.P1, k0, kn)
+				first = g.gemvPanels(call, b, to, w.P0, w.P1, k0, kn)
 			}
 			for p := first; p < w.P1; p++ {
 				call.a, call.panel, call.add = strips, g.panel(b, k0, kn, p), add

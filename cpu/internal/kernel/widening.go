@@ -10,9 +10,8 @@ const leastWidened = 8
 type widening struct {
 	gemm *Gemm // does not round
 
-	// left makes float32 of rows of whole blocks of roundedDepth terms, at least one, and pairs of pairs of terms of a panel.
-	left  func(dst, src unsafe.Pointer, blocks, dstStride, srcStride, rows int)
-	panel func(dst, src unsafe.Pointer, pairs int)
+	left  func(dst, src unsafe.Pointer, blocks, dstStride, srcStride, rows int) // makes float32 of rows of blocks of roundedDepth terms
+	panel func(dst, src unsafe.Pointer, pairs int)                              // makes float32 of pairs of rows of a panel
 }
 
 // widens reports whether the product multiplies in float32.
@@ -35,8 +34,7 @@ func (g *Matmul) widenedBytes(rows int) int {
 	return rows*copiedBytes(4*k) + RoundUp(k, 2)*4*roundedColumns
 }
 
-// multiplyWidened computes an area of c from rows that are packed in strips, and panels of b. c is the first row of the area in the first panel of
-// the product.
+// multiplyWidened computes an area of c from rows that are packed in strips, and panels of b. c is the first element of the area.
 func (g *Matmul) multiplyWidened(call *GemmCall, b, c, strips unsafe.Pointer, w Area) {
 	x := g.Kernel.rounded.widened
 	rows, kn := w.R1-w.R0, w.K1-w.K0
@@ -51,6 +49,6 @@ func (g *Matmul) multiplyWidened(call *GemmCall, b, c, strips unsafe.Pointer, w 
 		if p+1 < w.P1 {
 			call.following = uintptr(g.panel(b, w.K0, kn, p+1))
 		}
-		x.gemm.runPanel(call, left, panel, unsafe.Add(c, p*4*roundedColumns), x.gemm.MR*call.aRow, rows, min(roundedColumns, g.N-p*roundedColumns))
+		x.gemm.runPanel(call, left, panel, unsafe.Add(c, (p-w.P0)*4*roundedColumns), x.gemm.MR*call.aRow, rows, min(roundedColumns, g.N-p*roundedColumns))
 	}
 }
