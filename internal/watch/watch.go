@@ -89,6 +89,9 @@ func local(next http.Handler) http.Handler {
 		if err != nil {
 			host = r.Host
 		}
+		if r.ContentLength != 0 { // no handler reads a body, which the server would wait for unless the connection ends with the answer
+			w.Header().Set("Connection", "close")
+		}
 		address, err := netip.ParseAddr(strings.Trim(host, "[]"))
 		if host != "localhost" && (err != nil || !address.IsLoopback()) {
 			http.Error(w, "only for this machine: use localhost", http.StatusForbidden)

@@ -1,10 +1,13 @@
 package watch_test
 
 import (
+	"bufio"
 	"bytes"
 	"errors"
 	"fmt"
 	"io"
+	"net"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -225,5 +228,33 @@ func TestRequests(t *testing.T) {
 	}
 	if body := w.Body.String(); strings.Contains(body, "http://") || strings.Contains(body, "https://") {
 		t.Error("the page names another server")
+	}
+}
+
+// A request is answered although its body never arrives. Caught when planted: a server that waits for the body.
+func TestBodyIsNotAwaited(t *testing.T) {
+	web := httptest.NewServer((&watch.Server{Every: time.Second}).Handler())
+	defer web.Close()
+	for request, want := range map[string]int{"POST / HTTP/1.1\r\nHost: localhost": 405, "GET / HTTP/1.1\r\nHost: localhost": 200, "GET / HTTP/1.1\r\nHost: evil.example": 403} {
+		connection, err := net.Dial("tcp", web.Listener.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer connection.Close()
+		if err := connection.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(connection, request+"\r\nContent-Length: 3\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.ReadResponse(bufio.NewReader(connection), nil)
+		if err != nil {
+			t.Errorf("%q: %v", request, err)
+			continue
+		}
+		response.Body.Close()
+		if response.StatusCode != want {
+			t.Errorf("%q: %d, want %d", request, response.StatusCode, want)
+		}
 	}
 }
