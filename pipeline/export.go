@@ -29,10 +29,10 @@ func (m *Model) Export() (string, error) {
 	return dir, m.exportTo(dir)
 }
 
-// ExportTo is like Export for any folder, which is created if necessary. A run directory, its checkpoints and its traces are an error, and so
-// is a folder with files of the same names that no export has written.
+// ExportTo is like Export for any folder, which is created if necessary. A run directory and its folders are an error, except
+// the run's own export/, and so is a folder with files of the same names that no export has written.
 func (m *Model) ExportTo(dir string) error {
-	if err := runlog.CheckFolder(dir); err != nil {
+	if err := m.log.CheckExport(dir); err != nil {
 		return err
 	}
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {

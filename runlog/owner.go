@@ -26,7 +26,7 @@ func OwnerOf(path string) (dir string, ok bool) {
 }
 
 // CheckFolder returns an error if other files must not be written in a folder, which need not exist: a run directory, or a folder in the
-// checkpoints or traces of one.
+// checkpoints, traces or export of one.
 func CheckFolder(dir string) error {
 	at := resolved(dir)
 	if holdsRun(at) {
@@ -35,10 +35,18 @@ func CheckFolder(dir string) error {
 	return checkNotWithin(dir, at)
 }
 
-// checkNotWithin returns an error if a folder, which is at a resolved path, lies in the checkpoints or traces of a run.
+// CheckExport is like [CheckFolder] for a folder that the run is exported to. That may be the run's own.
+func (r *Run) CheckExport(dir string) error {
+	if resolved(dir) == resolved(r.ExportDir()) {
+		return nil
+	}
+	return CheckFolder(dir)
+}
+
+// checkNotWithin returns an error if a folder, which is at a resolved path, is or lies in one of the folders of a run.
 func checkNotWithin(dir, at string) error {
 	for above := filepath.Dir(at); above != at; at, above = above, filepath.Dir(above) {
-		if name := filepath.Base(at); (name == checkpointDir || name == traceDir) && holdsRun(above) {
+		if name := filepath.Base(at); slices.Contains([]string{checkpointDir, traceDir, exportDir}, name) && holdsRun(above) {
 			return fmt.Errorf("%s lies in the %s of the run %s: name another folder", dir, name, above)
 		}
 	}
@@ -76,14 +84,18 @@ func holdsRun(dir string) bool {
 
 // resolved returns an absolute path without symbolic links, as far as it exists.
 func resolved(path string) string {
-	if whole, err := filepath.Abs(path); err == nil {
-		path = whole
+	whole, err := filepath.Abs(path)
+	if err != nil {
+		return path
 	}
-	if file, err := filepath.EvalSymlinks(path); err == nil {
-		return file
+	rest := ""
+	for at := whole; ; at = filepath.Dir(at) {
+		if found, err := filepath.EvalSymlinks(at); err == nil {
+			return filepath.Join(found, rest)
+		}
+		if at == filepath.Dir(at) {
+			return whole
+		}
+		rest = filepath.Join(filepath.Base(at), rest)
 	}
-	if folder, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(folder, filepath.Base(path))
-	}
-	return path
 }

@@ -9,7 +9,7 @@ import (
 
 // The files of a run belong to it, also before they exist and through links; what others put into its folder does not.
 // Caught when planted: files of checkpoints without an owner; other files of an export with one; a link that is not followed; a folder
-// without metrics that is no run.
+// without metrics that is no run; a link above folders that do not exist.
 func TestOwnerOf(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "run")
 	r, err := Create(dir, map[string]int{"a": 1})
@@ -22,6 +22,12 @@ func TestOwnerOf(t *testing.T) {
 	link := filepath.Join(t.TempDir(), "link")
 	if err := os.Symlink(filepath.Join(dir, configFile), link); err != nil {
 		t.Skipf("this system makes no symbolic links: %v", err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, traceDir), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(dir, traceDir), filepath.Join(filepath.Dir(dir), "to-traces")); err != nil {
+		t.Fatal(err)
 	}
 	folder, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -44,18 +50,18 @@ func TestOwnerOf(t *testing.T) {
 	check(link, true)
 	for name, want := range map[string]string{
 		"": "is a run directory", "checkpoints": "in the checkpoints of", "checkpoints/a": "in the checkpoints of", "checkpoints/a/b": "in the checkpoints of",
-		"traces": "in the traces of", "traces/a": "in the traces of", "export": "", "more": "", "../checkpoints": "", "../traces": "", "../other": "",
+		"traces": "in the traces of", "traces/a": "in the traces of", "export": "in the export of", "export/a/b": "in the export of",
+		"../to-traces/a/b/c": "in the traces of", "more": "", "../checkpoints": "", "../traces": "", "../export": "", "../other": "",
 	} {
 		at := filepath.Join(dir, filepath.FromSlash(name))
 		if err := CheckFolder(at); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: the error is %v, want %q", at, err, want)
 		}
 	}
-	if _, err := Create(filepath.Join(dir, checkpointDir, "inner"), map[string]int{"a": 1}); err == nil || !strings.Contains(err.Error(), "in the checkpoints of") {
-		t.Errorf("a run in the checkpoints of another: the error is %v", err)
-	}
-	if _, err := Create(filepath.Join(dir, traceDir, "inner"), map[string]int{"a": 1}); err == nil || !strings.Contains(err.Error(), "in the traces of") {
-		t.Errorf("a run in the traces of another: the error is %v", err)
+	for _, name := range []string{checkpointDir, traceDir, exportDir} {
+		if _, err := Create(filepath.Join(dir, name, "inner"), map[string]int{"a": 1}); err == nil || !strings.Contains(err.Error(), "in the "+name+" of") {
+			t.Errorf("a run in the %s of another: the error is %v", name, err)
+		}
 	}
 	if files := Files(dir); len(files) < 2 {
 		t.Errorf("the run has the files %q", files)

@@ -38,7 +38,8 @@ func checkCells(cells []sweep.Cell, flag, folder, page string, keep ...kept) err
 	return checkPage(flag, folder, page)
 }
 
-// checkFolder returns an error if the folder of results or runs that a flag names is a run directory or lies in its checkpoints.
+// checkFolder returns an error if the folder of results or runs that a flag names is a run directory, or lies in a folder that one
+// has for its own files.
 func checkFolder(flag, folder string) error {
 	if err := runlog.CheckFolder(folder); err != nil {
 		return usagef("--%s: %v", flag, err)

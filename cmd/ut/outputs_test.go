@@ -72,7 +72,8 @@ func TestOutputsThatWouldDestroyInputs(t *testing.T) {
 	}
 }
 
-// An export replaces an earlier one, and no other files. Caught when planted: weights that are not looked at.
+// An export replaces an earlier one, and no other files. Caught when planted: weights that are not looked at, the run's
+// own export that is refused.
 func TestExportSparesForeignFiles(t *testing.T) {
 	run, dir := trained(t), t.TempDir()
 	for name, content := range map[string]string{"config.json": `{"model": "mine", "version": "1", "task": 1, "training": 2}`, "model.safetensors": "mine"} {
@@ -91,6 +92,8 @@ func TestExportSparesForeignFiles(t *testing.T) {
 	for range 2 {
 		succeeds(t, "export", run, "--out", dir)
 	}
+	own := copied(t)
+	succeeds(t, "export", own, "--out", filepath.Join(own, "export"))
 }
 
 // The file of a flag is the standard output for -, where results then go to the standard error; other flags for files and folders refuse
