@@ -42,6 +42,8 @@ type Info struct {
 	Stopped     string      `json:"stopped"`            // "accuracy", "perfect" or "patience" if that ended training before the last update
 	Diverged    int64       `json:"diverged,omitempty"` // the update at which training diverged; 0 if it did not
 	Best        *Validation `json:"best"`               // of the best checkpoint; null if there is none
+	Unmarked    string      `json:"unmarked,omitempty"` // why no checkpoint is marked as the best; "" if one is, or if there is none
+	Used        int64       `json:"used,omitempty"`     // update of the checkpoint that is used instead; 0 if one is marked, or if there is none
 	Newest      *Validation `json:"newest"`             // null before the first validation
 	Checkpoints []int64     `json:"checkpoints"`
 	Seconds     float64     `json:"seconds"`                // of training, up to the newest checkpoint
@@ -50,7 +52,8 @@ type Info struct {
 	ChangedData string      `json:"changed_data,omitempty"` // data that changed between these processes, and were accepted
 
 	weightsOnly   bool
-	validationDue bool // the newest checkpoint is of an interruption before a validation
+	bestStep      int64 // that the newest checkpoint names as the best so far; 0: there was no validation
+	validationDue bool  // the newest checkpoint is of an interruption before a validation
 }
 
 // A DataFile is a file or folder that the configuration names.
@@ -95,6 +98,7 @@ func ReadInfo(dir string) (Info, error) {
 	i.damage(i.readConfiguration(log))
 	i.damage(i.readMetrics(log))
 	i.damage(i.readCheckpoints(log))
+	i.explainMark(log)
 	i.damage(i.readSessions(log))
 	err = i.readVocabularies(log)
 	if len(i.Checkpoints) > 0 || !errors.Is(err, fs.ErrNotExist) {
@@ -182,6 +186,24 @@ func (i *Info) readMetrics(log *runlog.Run) error {
 	return cmp.Or(err, problem)
 }
 
+// explainMark says why no checkpoint is marked as the best, if none is, and which one [Load] chooses.
+func (i *Info) explainMark(log *runlog.Run) {
+	if i.Best != nil || len(i.Checkpoints) == 0 {
+		return
+	}
+	switch _, _, err := log.Marked(); {
+	case err != nil:
+		i.Unmarked = "best.json cannot be read"
+	case i.bestStep > 0 || i.Newest != nil || i.weightsOnly:
+		i.Unmarked = "best.json is missing"
+	default:
+		i.Unmarked = "there was no validation yet"
+	}
+	if i.Used = i.saved(); slices.Contains(i.Checkpoints, i.bestStep) {
+		i.Used = i.bestStep
+	}
+}
+
 func validation(row runlog.Row) *Validation {
 	v := &Validation{row.Step(), []Figure{}}
 	for _, name := range slices.SortedFunc(maps.Keys(row), byImportance) {
@@ -227,7 +249,7 @@ func (i *Info) readCheckpoints(log *runlog.Run) error {
 	saved, err := training.SavedIn(c)
 	i.weightsOnly = c.Meta[training.StateKey] == ""
 	i.Step, i.Seconds, i.Parameters = max(i.Step, c.Step), saved.Seconds, saved.Parameters
-	i.validationDue = saved.ValidationDue
+	i.bestStep, i.validationDue = saved.BestStep, saved.ValidationDue
 	if i.unchanged(log, c) {
 		i.Stopped = saved.Stopped
 	}

@@ -188,3 +188,52 @@ func edit(path, old, with string) error {
 	}
 	return os.WriteFile(path, []byte(strings.Replace(string(data), old, with, 1)), 0o600)
 }
+
+// A run without a marked checkpoint says why. Caught when planted: a mark that cannot be read and counts as missing; metrics that are missing and
+// count as no validation.
+func TestInfoWithoutMark(t *testing.T) {
+	r, trained := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
+	r.Training.CheckpointEvery, r.Training.EvaluateEvery = 2, 6
+	if _, err := pipeline.Train(t.Context(), enginetest.Backend(t), r, trained, pipeline.Callbacks{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		remove []string
+		mark   string // the content of best.json
+		want   string
+	}{
+		{nil, `{"step": 2}`, ""},
+		{[]string{"best.json"}, "", "best.json is missing"},
+		{[]string{"best.json", "metrics.jsonl"}, "", "best.json is missing"},
+		{nil, `{"step": 2`, "best.json cannot be read"},
+		{[]string{"best.json", "metrics.jsonl", "checkpoints/step-000000006.safetensors"}, "", "there was no validation yet"},
+		{[]string{"best.json", "checkpoints"}, "", ""},
+	} {
+		dir := copied(t, trained)
+		for _, name := range c.remove {
+			if err := os.RemoveAll(filepath.Join(dir, filepath.FromSlash(name))); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if c.mark != "" {
+			if err := os.WriteFile(filepath.Join(dir, "best.json"), []byte(c.mark), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i, err := pipeline.ReadInfo(dir); err != nil || i.Unmarked != c.want || c.want != "" && i.Best != nil {
+			t.Errorf("without %q, marked by %q: %+v, %v, want %q", c.remove, c.mark, i, err, c.want)
+		}
+	}
+	m, err := pipeline.Load(trained, enginetest.Backend(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Close()
+	weights := filepath.Join(t.TempDir(), "weights")
+	if err := errors.Join(m.ExportRun(weights), os.Remove(filepath.Join(weights, "best.json"))); err != nil {
+		t.Fatal(err)
+	}
+	if i, err := pipeline.ReadInfo(weights); err != nil || i.Unmarked != "best.json is missing" {
+		t.Errorf("weights: %+v, %v", i, err)
+	}
+}

@@ -30,7 +30,8 @@ func copied(t *testing.T, dir string) string {
 func intoFolder(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) }
 
 // If the best checkpoint is not marked, it is the one that the newest checkpoint names; if that cannot be read, the newest. A note says so.
-// Caught when planted: the newest checkpoint, in silence; the newest although another one is named; an error if that one is gone.
+// Caught when planted: the newest checkpoint, in silence; the newest although another one is named; an error if that one is gone; the newest in the
+// information about the run.
 func TestLoadWithoutMark(t *testing.T) {
 	r, dir := brief(t, pairs()), filepath.Join(t.TempDir(), "run")
 	r.Training.Schedule, r.Training.Stop = experiment.Schedule{Value: schedule.Constant{LearningRate: 1e-30}}, schedule.Stop{Patience: 1}
@@ -64,6 +65,9 @@ func TestLoadWithoutMark(t *testing.T) {
 		}
 		if m.Step != c.step || len(m.Notes) != min(1, len(c.notes)) {
 			t.Errorf("%s: update %d, want %d; notes %q", name, m.Step, c.step, m.Notes)
+		}
+		if i, err := pipeline.ReadInfo(to); err != nil || i.Unmarked != "" && i.Used != c.step || i.Unmarked == "" && i.Best == nil {
+			t.Errorf("%s: information %+v, %v, want update %d", name, i, err, c.step)
 		}
 		for _, part := range c.notes {
 			if text := strings.Join(m.Notes, "; "); strings.Count(text, part) != 1 {

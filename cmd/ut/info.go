@@ -29,6 +29,8 @@ const infoFields = `
   diverged     the update at which training diverged; only if it did
   best         of the best checkpoint: its step and the metrics of its validation, an array of
                objects with name, as in metrics.jsonl, and value; null if there is none
+  unmarked     why no checkpoint is marked as the best, and used, the update of the one that
+               commands use instead; only if none is marked
   newest       the newest validation, likewise
   checkpoints  an array of updates
   seconds      training time, up to the newest checkpoint
@@ -92,12 +94,8 @@ func printInfo(w io.Writer, i pipeline.Info) error {
 		field("checkpoints", "none yet: training starts from the beginning if it is resumed")
 	}
 	best := validationLine(i.Best)
-	if i.Best == nil && len(i.Checkpoints) > 0 {
-		reason := "because there was no validation yet"
-		if i.Newest != nil {
-			reason = "because best.json is missing"
-		}
-		best = fmt.Sprintf("no checkpoint is marked, %s: commands use the newest, of update %d", reason, slices.Max(i.Checkpoints))
+	if i.Unmarked != "" {
+		best = fmt.Sprintf("no checkpoint is marked, because %s: commands use that of update %d", i.Unmarked, i.Used)
 	}
 	field("best", best)
 	field("last validation", validationLine(i.Newest))
