@@ -107,7 +107,7 @@ func TestOtherFunction(t *testing.T) {
 	}
 	options := ut.TrainOptions{Extensions: ut.Extensions{Tasks: []task.Definition{other}}}
 	var changed *ut.DataError
-	if _, err := ut.Resume(t.Context(), dir, options, "training.steps=8"); !errors.As(err, &changed) || !strings.Contains(err.Error(), "the training data have changed since the checkpoint of update 4: restore them, or accept") {
+	if _, err := ut.Resume(t.Context(), dir, options, "training.steps=8"); !errors.As(err, &changed) || !strings.Contains(err.Error(), "the training data have changed since the checkpoint of update 4: resume it with the function that drew them, or accept") {
 		t.Errorf("another function: %v", err)
 	}
 	options.AcceptData = true

@@ -2,8 +2,10 @@ package pipeline
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"universal-transformer/experiment"
 	"universal-transformer/runlog"
 	"universal-transformer/task"
 	"universal-transformer/training"
@@ -70,10 +72,15 @@ func (m *Model) DataDigests() map[string]string { return sealedDigests(m.checkpo
 type DataError struct {
 	Dir     string // of the run
 	Changed string // "the training, test data have changed since the checkpoint of update 10"
+	Drawn   bool   // by a function of the program, and not read from files
 }
 
 func (e *DataError) Error() string {
-	return fmt.Sprintf("%s: %s: restore them, or accept the changed data", e.Dir, e.Changed)
+	remedy := "restore the files"
+	if e.Drawn {
+		remedy = "resume it with the function that drew them"
+	}
+	return fmt.Sprintf("%s: %s: %s, or accept the changed data", e.Dir, e.Changed, remedy)
 }
 
 // checkData returns a [DataError] if the data are not those of the checkpoint. If they are accepted, it only reports the change. Data that
@@ -94,7 +101,8 @@ func (t *openRun) checkData(c *runlog.Checkpoint) error {
 	case changed == "":
 		return nil
 	case !t.callbacks.AcceptData:
-		return &DataError{t.log.Dir(), changed}
+		read := slices.ContainsFunc(t.run.Files(), func(f experiment.File) bool { return !f.IsRun() })
+		return &DataError{t.log.Dir(), changed, !read}
 	}
 	t.callbacks.log(changed + ", and are accepted")
 	t.accepted = changed

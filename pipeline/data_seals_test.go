@@ -94,7 +94,7 @@ func TestResumeRefusesChangedData(t *testing.T) {
 				restore()
 				continue // a text has no targets
 			}
-			if !errors.As(err, &refused) || !strings.Contains(refused.Changed, "the training, validation") {
+			if !errors.As(err, &refused) || !strings.Contains(refused.Changed, "the training, validation") || !strings.HasSuffix(err.Error(), ": restore the files, or accept the changed data") {
 				t.Errorf("%s, %s: %v", kind, name, err)
 			}
 			if notes := evaluationNotes(t, dir); !slices.ContainsFunc(notes, func(n string) bool { return strings.Contains(n, "data have changed since the checkpoint of update 6") }) {
