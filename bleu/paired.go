@@ -19,13 +19,13 @@ const (
 	DefaultSeed    = 12345
 )
 
-// maxSamples bounds the time of a test.
-const maxSamples = 1_000_000
+// MaxSamples is the largest number of resamples.
+const MaxSamples = 1_000_000
 
 // Validate returns an error if the number of resamples is out of range.
 func (r Resampling) Validate() error {
-	if r.Samples < 0 || r.Samples > maxSamples {
-		return fmt.Errorf("samples is %d: it must be from 1 to %d, or 0 for %d", r.Samples, maxSamples, DefaultSamples)
+	if r.Samples < 0 || r.Samples > MaxSamples {
+		return fmt.Errorf("samples is %d: it must be from 1 to %d, or 0 for %d", r.Samples, MaxSamples, DefaultSamples)
 	}
 	return nil
 }

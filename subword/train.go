@@ -42,7 +42,7 @@ func (t *Trainer) Validate() error {
 	case t.Size > 1<<24:
 		return fmt.Errorf("size is %d: it can be at most %d", t.Size, 1<<24)
 	case t.MinCount < 0:
-		return fmt.Errorf("min-count is %d: it cannot be negative", t.MinCount)
+		return fmt.Errorf("min-count is %d: it must be at least 1, or 0 for 1", t.MinCount)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gomlx/compute"
 	"github.com/spf13/cobra"
+	"universal-transformer/decoding"
 	"universal-transformer/engine"
 	"universal-transformer/halting"
 	"universal-transformer/internal/bench"
@@ -76,7 +77,7 @@ decoder_planned_updates) and overflows, executions that were repeated.`,
 }
 
 func (f benchFlags) run(c *cobra.Command, what string) error {
-	for _, name := range []string{"width", "filter", "heads", "steps", "max-steps", "batch", "length", "vocabulary", "repeat", "beam"} {
+	for _, name := range []string{"width", "filter", "heads", "steps", "max-steps", "batch", "length", "vocabulary", "repeat"} {
 		if err := between(c, name, 1<<20); err != nil {
 			return err
 		}
@@ -86,10 +87,16 @@ func (f benchFlags) run(c *cobra.Command, what string) error {
 			return err
 		}
 	}
+	if err := between(c, "beam", decoding.MaxWidth); err != nil {
+		return err
+	}
 	for name, limit := range map[string]int{"warmup": 1 << 20, "threads": maxThreads} {
 		if n, _ := c.Flags().GetInt(name); n < 0 || n > limit {
 			return usagef("--%s is %d: it must be from 0 to %d", name, n, limit)
 		}
+	}
+	if err := f.shape.Validate(); err != nil {
+		return usagef("--%w", err)
 	}
 	if f.threads > 0 {
 		runtime.GOMAXPROCS(f.threads)

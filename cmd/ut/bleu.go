@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"universal-transformer/bleu"
@@ -121,11 +122,8 @@ func (f *bleuFlags) check(c *cobra.Command) error {
 	if f.baseline == "" && (c.Flags().Changed("samples") || c.Flags().Changed("seed")) {
 		return usagef("--samples and --seed apply to a comparison only: add --paired BASE")
 	}
-	if f.test.Samples < 1 {
-		return usagef("--samples is %d: it must be positive", f.test.Samples)
-	}
-	if err := f.test.Validate(); err != nil {
-		return usagef("--samples: %w", err)
+	if n := f.test.Samples; n < 1 || n > bleu.MaxSamples { // not 0, which Validate takes for the default
+		return usagef("--samples is %d: it must be from 1 to %d", n, bleu.MaxSamples)
 	}
 	if f.isChrF {
 		for _, name := range []string{"tokenize", "smooth", "smooth-value", "paired"} {
@@ -141,10 +139,10 @@ func (f *bleuFlags) check(c *cobra.Command) error {
 	}
 	f.chrF.Lowercase = f.bleu.Lowercase
 	if err := f.bleu.Validate(); err != nil { // parsing the flags has validated the other fields
-		return usagef("--smooth-value: %w", err)
+		return usagef("--smooth-value%s", strings.TrimPrefix(err.Error(), "smoothing value"))
 	}
 	if err := f.chrF.Validate(); err != nil {
-		return usagef("--word-order: %w", err)
+		return usagef("--word-order%s", strings.TrimPrefix(err.Error(), "word order"))
 	}
 	return nil
 }

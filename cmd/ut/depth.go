@@ -129,6 +129,9 @@ func (f *depthFlags) check(c *cobra.Command, dirs []string) error {
 			return usagef("--%s and --data are both given: the lengths of a file are fixed", name)
 		}
 	}
+	if err := cmp.Or(between(c, "steps", 1000), atLeastOne(c, "length"), atLeastOne(c, "mix")); err != nil {
+		return err
+	}
 	if err := f.Selection.Validate(); err != nil {
 		return usagef("--%w", err)
 	}
@@ -136,7 +139,7 @@ func (f *depthFlags) check(c *cobra.Command, dirs []string) error {
 		return usagef("--svg - and --json are both given: only one of them can be written to the standard output")
 	}
 	keep := append(keptRuns(nil, dirs...), keptData(f.File, "which the command reads")...)
-	return cmp.Or(between(c, "steps", 1000), atLeastOne(c, "length"), atLeastOne(c, "mix"), checkOutput("svg", f.svg, keep...))
+	return checkOutput("svg", f.svg, keep...)
 }
 
 // run evaluates every run and writes what has been measured, also after an error. If there are several, all are checked first.

@@ -209,10 +209,12 @@ func kindOf(name string) string {
 	switch name {
 	case "int", "int64":
 		return "a whole number"
-	case "uint64":
+	case "uint32", "uint64":
 		return "a whole number, not negative"
 	case "float64":
 		return "a number"
+	case "duration":
+		return "a number with a unit, as in 30s or 2m"
 	case "bool":
 		return "true or false"
 	}

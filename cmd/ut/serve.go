@@ -90,7 +90,7 @@ func (f *serveFlags) check(c *cobra.Command) error {
 		return err
 	}
 	if f.MaxBody < 1 || f.MaxBody > serve.MaxBody {
-		return usagef("--max-body is %d: it must be 1 to %d", f.MaxBody, serve.MaxBody)
+		return usagef("--max-body is %d: it must be from 1 to %d", f.MaxBody, serve.MaxBody)
 	}
 	if f.Timeout <= 0 {
 		return usagef("--timeout is %v: it must be positive", f.Timeout)

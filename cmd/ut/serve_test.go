@@ -156,7 +156,7 @@ func TestServeMistakes(t *testing.T) {
 		"--max-queue is 0: it must be at least 1":             {[]string{run, "--max-queue", "0"}, 2},
 		"--max-tokens is 1000001: it must be at most 1000000": {[]string{run, "--max-tokens", "1000001"}, 2},
 		"--timeout is 0s: it must be positive":                {[]string{run, "--timeout", "0"}, 2},
-		"--max-body is 0: it must be 1 to 1073741824":         {[]string{run, "--max-body", "0"}, 2},
+		"--max-body is 0: it must be from 1 to 1073741824":    {[]string{run, "--max-body", "0"}, 2},
 		"nowhere": {[]string{"nowhere", "--address", "localhost:0"}, 1},
 	} {
 		r := ut(t, append([]string{"serve"}, test.args...)...)

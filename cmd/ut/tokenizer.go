@@ -65,11 +65,11 @@ Padding has id 0, the end of a sequence id 1.`,
 			if trainer.Size == 0 {
 				return usagef("--size is 0: it must be at least %d", subword.MinSize)
 			}
-			if err := trainer.Validate(); err != nil {
-				return usageError{fmt.Errorf("--%w", err)}
-			}
 			if err := atLeastOne(c, "min-count"); err != nil {
 				return err
+			}
+			if err := trainer.Validate(); err != nil {
+				return usageError{fmt.Errorf("--%w", err)}
 			}
 			return trainTokenizer(c, &trainer, args, out)
 		}),

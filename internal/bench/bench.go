@@ -67,7 +67,10 @@ var Names = []string{"train", "act", "encode", "decode", "gemm", "peak"}
 
 // Run runs the benchmark with that name.
 func Run(what string, backend compute.Backend, s Shape, warmup, repeat int, done func(runs int)) (Result, error) {
-	if err := s.validate(what); err != nil {
+	if !slices.Contains(Names, what) {
+		return Result{}, fmt.Errorf("benchmark %q is not known; there are %s", what, strings.Join(Names, ", "))
+	}
+	if err := s.Validate(); err != nil {
 		return Result{}, err
 	}
 	if what == "train" || what == "act" {
@@ -120,12 +123,10 @@ func median(once func() error, warmup, repeat int, done func(runs int)) (float64
 	return times[len(times)/2], nil
 }
 
-func (s Shape) validate(what string) error {
-	if !slices.Contains(Names, what) {
-		return fmt.Errorf("benchmark %q is not known; there are %s", what, strings.Join(Names, ", "))
-	}
+// Validate returns an error that begins with the name of the first invalid field.
+func (s Shape) Validate() error {
 	if math.IsNaN(s.HaltingBias) || math.IsInf(s.HaltingBias, 0) {
-		return fmt.Errorf("halting bias is %v: it must be a finite number", s.HaltingBias)
+		return fmt.Errorf("halting-bias is %v: it must be a finite number", s.HaltingBias)
 	}
 	for _, n := range []struct {
 		name         string
