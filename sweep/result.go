@@ -177,7 +177,7 @@ func (r Result) Decode(into Measured) error {
 func Read(path string) (r Result, err error) {
 	data, err := regularfile.Read(path)
 	if err != nil {
-		return r, err
+		return r, cmp.Or(regularfile.Advised(err), err)
 	}
 	if r, err = Parse(data); err != nil {
 		return r, fmt.Errorf("%s: %w: remove the file to repeat the run", path, err)

@@ -3,6 +3,7 @@
 package regularfile
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -40,4 +41,18 @@ func Read(path string) ([]byte, error) {
 	}
 	defer f.Close()
 	return io.ReadAll(f)
+}
+
+// Advised returns an error of [Read] with what to do about a file whose name is given, so that no other can be named. It returns nil for other
+// errors.
+func Advised(err error) error {
+	var special *Error
+	var system *fs.PathError
+	switch {
+	case errors.As(err, &special):
+		return fmt.Errorf("%s is a %s: restore the file", special.Path, special.Kind)
+	case errors.As(err, &system):
+		return fmt.Errorf("%w: restore the file, or make it readable", err)
+	}
+	return nil
 }

@@ -27,6 +27,23 @@ func TestRead(t *testing.T) {
 		if wrong := (*regularfile.Error)(nil); !errors.As(err, &wrong) || wrong.Path != place || err.Error() != place+want {
 			t.Errorf("%v, want %q", err, place+want)
 		}
+		if got, want := regularfile.Advised(err), strings.TrimSuffix(place+want, "name a file")+"restore the file"; got == nil || got.Error() != want {
+			t.Errorf("%v, want %q", got, want)
+		}
+	}
+}
+
+// A file that is missing or cannot be opened must be restored; other errors have their own advice. Caught when planted: advice for any error.
+func TestAdvised(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "file")
+	_, missing := regularfile.Read(path)
+	if err := regularfile.Advised(missing); !errors.Is(err, fs.ErrNotExist) || err.Error() != missing.Error()+": restore the file, or make it readable" {
+		t.Error(err)
+	}
+	for _, other := range []error{nil, errors.New("its first line is empty")} {
+		if err := regularfile.Advised(other); err != nil {
+			t.Errorf("%v: %v", other, err)
+		}
 	}
 }
 

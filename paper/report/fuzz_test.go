@@ -29,7 +29,7 @@ func FuzzFiles(f *testing.F) {
 		if p, err := readPaired(file); err == nil && p.Validate() != nil {
 			t.Errorf("an invalid test was read: %v", p.Validate())
 		}
-		s, err := readSearch(file[:len(file)-len(".json")])
+		s, err := readSearch(file[:len(file)-len(".json")], nil)
 		if err != nil {
 			return
 		}

@@ -3,12 +3,12 @@ package report
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"universal-transformer/experiment"
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/sweep"
 )
 
@@ -47,7 +47,11 @@ func ReadHalting(root string) (list []HaltingFile, err error) {
 		return nil, err
 	}
 	for _, name := range names {
-		f, err := readHalting(filepath.Join(folder, strings.TrimSuffix(name, ".json")))
+		results, err := sweep.ReadAll(filepath.Join(folder, strings.TrimSuffix(name, ".json")))
+		if err != nil { // which names the file of the result
+			return nil, err
+		}
+		f, err := readHalting(filepath.Join(folder, name), results)
 		if err != nil {
 			return nil, damaged(filepath.Join(folder, name), err, "restore the comparison and its results, or repeat it")
 		}
@@ -58,9 +62,9 @@ func ReadHalting(root string) (list []HaltingFile, err error) {
 	return list, nil
 }
 
-// readHalting reads a sweep and its results. name is the path of its file without .json.
-func readHalting(name string) (f HaltingFile, err error) {
-	data, err := os.ReadFile(name + ".json")
+// readHalting reads the file of a sweep with these results.
+func readHalting(file string, results []sweep.Result) (f HaltingFile, err error) {
+	data, err := regularfile.Read(file)
 	if err != nil {
 		return f, err
 	}
@@ -71,13 +75,9 @@ func readHalting(name string) (f HaltingFile, err error) {
 	if s.points, err = s.file.Points(); err != nil {
 		return f, err
 	}
-	f.Name, f.file = filepath.Base(name), s.file
+	f.Name, f.file = strings.TrimSuffix(filepath.Base(file), ".json"), s.file
 	if s.file.Name != f.Name || !s.file.Measure.Validation {
 		return f, fmt.Errorf("name is %q and measure.validation %v: they must be that of the file and true", s.file.Name, s.file.Measure.Validation)
-	}
-	results, err := sweep.ReadAll(name)
-	if err != nil {
-		return f, err
 	}
 	for _, p := range s.points {
 		f.rows = append(f.rows, haltingRow{name: p.Name})

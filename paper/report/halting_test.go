@@ -254,6 +254,18 @@ func TestReadHaltingRefuses(t *testing.T) {
 		t.Error(err)
 	}
 	dir = t.TempDir()
+	saveHalting(t, dir, "words", "own-labels", good, nil)
+	results, err := filepath.Glob(filepath.Join(dir, "halting", "words", "*.json"))
+	if err != nil || len(results) == 0 {
+		t.Fatal(results, err)
+	}
+	if err := os.WriteFile(results[0], []byte("{"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ReadHalting(dir); err == nil || !strings.HasPrefix(err.Error(), results[0]+": ") || !strings.HasSuffix(err.Error(), "does: remove the file to repeat the run") {
+		t.Errorf("a damaged result: %v", err)
+	}
+	dir = t.TempDir()
 	saveHalting(t, dir, "words", "own-labels", nil, nil)
 	if list, err := ReadHalting(dir); err != nil || len(list) > 0 {
 		t.Errorf("a sweep without results: %d, %v", len(list), err)

@@ -48,7 +48,7 @@ func (b *book) addPaired(list []measure.Paired) error {
 			continue
 		}
 		if err := b.checkPaired(p); err != nil {
-			return fmt.Errorf("%s: %w", p.File(), err)
+			return damaged(p.File(), err, "remove the file, or repeat the test")
 		}
 		b.paired = append(b.paired, p)
 	}
@@ -93,7 +93,7 @@ func (b *book) checkBLEU(p measure.Paired, family string, bleu float64) error {
 		return fmt.Errorf("the result of %s lacks %s", runs[at].Name(), p.Set)
 	}
 	if s.BLEU != bleu || s.Sentences != p.Sentences {
-		return fmt.Errorf("%s has %v BLEU on %d sentences, its result %v on %d: the test is of another run or measurement, repeat it",
+		return fmt.Errorf("%s has %v BLEU on %d sentences, its result %v on %d: the test is of another run or measurement",
 			runs[at].Name(), bleu, p.Sentences, s.BLEU, s.Sentences)
 	}
 	return nil

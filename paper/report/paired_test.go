@@ -99,7 +99,7 @@ func TestPairedIsStale(t *testing.T) {
 		tests := twoTests()
 		c.change(&tests[1])
 		_, err := Render(Input{Results: fourRuns(t), Paired: tests}, "results", func(string) bool { return false })
-		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), tests[1].File()+": ") {
+		if err == nil || !strings.Contains(err.Error(), c.says) || !strings.HasPrefix(err.Error(), tests[1].File()+": ") || !strings.HasSuffix(err.Error(), ": remove the file, or repeat the test") {
 			t.Errorf("%v, want %q", err, c.says)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 
 	"universal-transformer/experiment"
 	"universal-transformer/experiment/recipes"
+	"universal-transformer/internal/regularfile"
 	"universal-transformer/internal/strictjson"
 	"universal-transformer/paper"
 	"universal-transformer/paper/measure"
@@ -229,7 +230,7 @@ func by(p sweep.Provenance) string {
 
 // readJSON reads a JSON file into the value that p points to: it must have all fields of its type, and no others.
 func readJSON(file string, p any) error {
-	data, err := os.ReadFile(file)
+	data, err := regularfile.Read(file)
 	if err != nil {
 		return err
 	}
@@ -239,11 +240,10 @@ func readJSON(file string, p any) error {
 	return strictjson.Complete(data, reflect.ValueOf(p).Elem().Interface())
 }
 
-// damaged adds the file and what to do to an error of its content. It returns other errors, and nil, as they are.
+// damaged adds the file and what to do to an error of its content. What to do about a file that cannot be read does not depend on its content.
 func damaged(file string, err error, remedy string) error {
-	var system *fs.PathError
-	if err == nil || errors.As(err, &system) {
-		return err
+	if unreadable := regularfile.Advised(err); unreadable != nil {
+		return unreadable
 	}
 	return fmt.Errorf("%s: %w: %s", file, err, remedy)
 }

@@ -67,7 +67,11 @@ func ReadSearches(root string) (list []Search, err error) {
 		if filepath.Ext(e.Name()) != ".json" {
 			continue
 		}
-		s, err := readSearch(name)
+		results, err := sweep.ReadAll(name)
+		if err != nil { // which names the file of the result
+			return nil, err
+		}
+		s, err := readSearch(name, results)
 		if err != nil {
 			return nil, damaged(name+".json", err, "restore the search and its results, or repeat it")
 		}
@@ -79,13 +83,9 @@ func ReadSearches(root string) (list []Search, err error) {
 // kept reports whether the trials are from results.
 func (s *Search) kept() bool { return len(s.results) > 0 }
 
-// readSearch reads a search. name is the path of its file without .json.
-func readSearch(name string) (s Search, err error) {
+// readSearch reads a search with these results. name is the path of its file without .json.
+func readSearch(name string, results []sweep.Result) (s Search, err error) {
 	if err := readJSON(name+".json", &s); err != nil {
-		return s, err
-	}
-	results, err := sweep.ReadAll(name)
-	if err != nil {
 		return s, err
 	}
 	if err := s.resolve(filepath.Base(name)); err != nil {
